@@ -119,6 +119,8 @@ MNIST = [
     Row("choco-sgd:consensus-rate=0.3", GOSSIP, "top-k:fraction=0.1"),
     Row("d2", GOSSIP, formula=gossip(EXACT)),
     Row("gradient-tracking", GOSSIP, formula=gossip(2 * EXACT)),
+    Row("sgp", GOSSIP, formula=lambda steps: (EXACT + 32) * sum(steps)),
+    Row("sgp:graph=topology", GOSSIP, formula=gossip(EXACT + 32)),
     Row("ad-psgd", GOSSIP),
     Row("ad-psgd", GOSSIP, "min-max:bits=8"),
     Row("ad-psgd:in-flight=4,owed=8", GOSSIP),

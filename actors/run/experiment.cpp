@@ -83,13 +83,12 @@ topology::bipartition split_for(const experiment& e, const topology::graph& grap
 /// largest size.
 void build_graph(experiment& e) {
   const auto& s = e.settings;
-  const bool bipartite = e.algorithm->traits.exchange == exchange_pattern::bipartite;
-  const std::string_view fitting = bipartite ? "even-ring" : "ring";
+  const std::string_view fitting = e.averages_pairs() ? "even-ring" : "ring";
   const auto graph = topology::make_topology(s.topology == automatic ? fitting : s.topology, s.worker_ranks(), s.seed,
                                              e.known.topologies);
   e.mixing = std::make_shared<const topology::mixing_matrix>(topology::make_mixing(s.mixing, graph));
   std::vector<bool> active(s.worker_ranks(), true);
-  switch (e.algorithm->traits.exchange) {
+  switch (e.exchange()) {
   case exchange_pattern::bipartite:
     for (const auto i : split_for(e, graph).passive)
       active[i] = false;
@@ -99,7 +98,10 @@ void build_graph(experiment& e) {
       throw error(errc::usage,
                   fmt::format("{} does not send along the edges of a graph and cannot use topology '{}'",
                               e.algorithm->about.name, s.topology),
-                  "leave --topology out");
+                  e.algorithm->exchange ? fmt::format("leave --topology out, or choose parameters with which it does: "
+                                                      "gossamer explain {} lists them",
+                                                      e.algorithm->about.name)
+                                        : "leave --topology out");
     break;
   case exchange_pattern::neighbours:
     break;

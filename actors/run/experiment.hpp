@@ -75,7 +75,11 @@ struct experiment {
   /// True if evaluations use this rank's model: a master's part, if there are masters, else a worker's model.
   bool is_evaluated(rank i) const noexcept { return is_master(i) == (masters > 0); }
   /// True if workers average their models in pairs, and count how often (`worker::averaged`).
-  bool averages_pairs() const noexcept { return algorithm->traits.exchange == exchange_pattern::bipartite; }
+  bool averages_pairs() const { return exchange() == exchange_pattern::bipartite; }
+  /// The algorithm's pattern with these arguments.
+  exchange_pattern exchange() const {
+    return algorithm->exchange ? algorithm->exchange(*algorithm_arguments) : algorithm->traits.exchange;
+  }
   /// The algorithm's promise with these arguments; see algorithm_promises.
   std::optional<std::uint64_t> most_steps_apart() const;
   /// Ranks without a worker when the run begins.

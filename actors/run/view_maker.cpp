@@ -16,7 +16,7 @@ std::shared_ptr<const view> first_view(std::shared_ptr<const topology::mixing_ma
   return std::make_shared<const view>(std::move(v));
 }
 
-bool view_maker::bipartite() const { return run_->algorithm->traits.exchange == exchange_pattern::bipartite; }
+bool view_maker::bipartite() const { return run_->averages_pairs(); }
 
 const topology::graph& view_maker::graph_of(const view_change& change) {
   if (!overlay_)

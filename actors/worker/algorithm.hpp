@@ -151,6 +151,8 @@ struct algorithm_entry {
   /// Evaluations use the masters' models, one behind the other.
   std::size_t (*masters)(const arguments&) = nullptr;
   std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
+  /// The pairs with these parameters; null if `traits.exchange` holds with all of them.
+  exchange_pattern (*exchange)(const arguments&) = nullptr;
   /// Known failures. The algorithm finds the minimum with all other optimisers and schedules
   /// (tests/simulation/minimum_laws_test.cpp).
   std::vector<limitation> limits = {};

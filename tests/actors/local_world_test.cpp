@@ -327,6 +327,11 @@ TEST(prepare, refuses_what_cannot_work) {
   s = small_run("all-reduce-sgd");
   s.topology = "star";
   EXPECT_THAT(usage_error_of(s), HasSubstr("leave --topology out"));
+  s = small_run("sgp");
+  s.topology = "star";
+  EXPECT_THAT(usage_error_of(s), AllOf(HasSubstr("cannot use topology 'star'"), HasSubstr("gossamer explain sgp")));
+  s.algorithm = "sgp:graph=topology";
+  EXPECT_EQ(prepare(s)->everybody->mixing->neighbours(0).size(), s.workers - 1);
   s = small_run("d-psgd");
   s.slow[4] = 2;
   EXPECT_THAT(usage_error_of(s), HasSubstr("workers are numbered 0 to 3"));

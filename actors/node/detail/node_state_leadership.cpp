@@ -92,7 +92,7 @@ void node_state::count(const step_report& r) {
     return;
   const auto updates = seen.progress.updates();
   const auto read_at = std::exchange(seen.updates_seen[r.source], updates);
-  if (setup_.run->algorithm->traits.exchange == exchange_pattern::bipartite)
+  if (setup_.run->averages_pairs())
     on_applied({updates - 1 - std::min(read_at, updates - 1)});
   if (seen.progress.worth_announcing()) {
     tell_workers(run_progress{updates});

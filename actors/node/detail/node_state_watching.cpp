@@ -36,7 +36,7 @@ view_record node_state::present_view() {
   for (const auto* ranks : {&v.members, &v.masters})
     for (const auto i : *ranks)
       v.nodes.push_back(i < setup_.rules->homes.size() ? setup_.rules->homes[i] : setup_.number);
-  if (setup_.run->algorithm->traits.exchange != exchange_pattern::all)
+  if (setup_.run->exchange() != exchange_pattern::all)
     v.edges = views_->graph_of(change).edges();
   else
     v.edges = v.masters.empty() ? ring_of(v.members) : star_of(v);
