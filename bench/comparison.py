@@ -119,6 +119,7 @@ MNIST = [
     Row("choco-sgd:consensus-rate=0.3", GOSSIP, "top-k:fraction=0.1"),
     Row("d2", GOSSIP, formula=gossip(EXACT)),
     Row("gradient-tracking", GOSSIP, formula=gossip(2 * EXACT)),
+    Row("relay-sgd", GOSSIP, formula=lambda steps: 2 * (N - 1) * (EXACT + 32) * steps[0]),
     Row("sgp", GOSSIP, formula=lambda steps: (EXACT + 32) * sum(steps)),
     Row("sgp:graph=topology", GOSSIP, formula=gossip(EXACT + 32)),
     Row("ad-psgd", GOSSIP),

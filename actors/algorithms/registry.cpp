@@ -39,6 +39,7 @@ const registry<algorithm_entry>& algorithms() {
       power_sgd_entry,
       qsparse_local_sgd_entry,
       qsvrg_entry,
+      relay_sgd_entry,
       sgp_entry,
       sign_sgd_entry,
       sparse_asy_lpg_entry,

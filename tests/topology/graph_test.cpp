@@ -1,4 +1,4 @@
-#include "gossamer/topology/graph.hpp"
+#include "gossamer/topology/spanning_tree.hpp"
 
 #include <gmock/gmock.h>
 
@@ -54,6 +54,19 @@ TEST(graph, measures_its_diameter) {
   EXPECT_EQ(make(5, {{2, 0}, {0, 4}, {4, 1}, {1, 3}}).diameter(),
             4u); // a path whose numbers are out of order
   EXPECT_DEATH(make(2, {}).diameter(), "connected graphs only");
+}
+
+TEST(spanning_tree, joins_each_node_to_the_lowest_neighbour_that_is_nearer_to_the_root) {
+  const auto ring = make(6, {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 0}});
+  EXPECT_THAT(spanning_tree(ring, 0).edges(), ElementsAre(Pair(0, 1), Pair(0, 5), Pair(1, 2), Pair(2, 3), Pair(4, 5)));
+  const auto complete = make(4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}});
+  EXPECT_THAT(spanning_tree(complete, 2).edges(), ElementsAre(Pair(0, 2), Pair(1, 2), Pair(2, 3)));
+}
+
+TEST(spanning_tree, leaves_out_what_the_root_does_not_reach) {
+  const auto apart = make(5, {{0, 4}, {1, 3}});
+  EXPECT_THAT(spanning_tree(apart, 1).edges(), ElementsAre(Pair(1, 3)));
+  EXPECT_EQ(spanning_tree(make(1, {}), 0).edges().size(), 0u);
 }
 
 } // namespace
