@@ -8,18 +8,19 @@
 // data, NeurIPS 2021, algorithm 1. N(i) are neighbours in a tree that spans the run's topology: no sum comes to a
 // worker twice. The model of a worker at distance s is s - 1 steps old, and weighs 1/n as all do. So workers with
 // uneven data and a constant rate stop together, and at the minimum, where D-PSGD's stop apart. Delays slow them: with
-// tau the mean of all pairs' delays, 0 with oneself, they move as with a rate of gamma / (1 + tau), and bear one larger
-// by as much. On the path that spans a ring of eight tau is 1.75, on a star near 1. The sum of the models does not
-// follow the gradients step by step, for some models are under way.
+// tau the mean of all pairs' delays, 0 with oneself, they move as with a rate of gamma / (1 + tau). On the path that
+// spans a ring of eight tau is 1.75, on a star near 1. The sum of the models does not follow the gradients step by
+// step, for some models are under way.
 //
 // c counts what a sum holds. Before the first sums have come from everywhere, in as many steps as the tree is wide, the
 // worker's own model stands for those that are missing. (The authors' code has the initial model there: a further
 // vector, which workers need to have in common.) Sums are of many models, so codecs are exact.
 //
 // The tree is that of a search from the lowest member (spanning_tree.hpp), which all workers compute alike. Lost
-// workers: without a neighbour's sum the own model stands for all that lies behind it. When the members change, the
-// tree does, and sums under way would count some models twice: all workers forget what they have heard, in the same
-// step. Nothing is on its way between two steps: what was heard is a part of checkpoints.
+// workers: without a neighbour's sum the own model stands for all that lies behind it. Another tree, of other members
+// or of a run that goes on with another topology, would count some models of sums under way twice: all workers forget
+// what they have heard, in the same step. Nothing is on its way between two steps: what was heard is a part of
+// checkpoints.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/topology/spanning_tree.hpp"
@@ -39,7 +40,7 @@ public:
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      enter_view(w);
+      find_peers(w);
       const vec g = co_await w.start_gradient(x_, t_);
       vec y = x_;
       w.update(y, g, t_);
@@ -50,18 +51,17 @@ public:
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(x_)(heard_)(t_)(view_); }
+  void fields(archive& a) override { a(x_)(heard_)(t_)(tree_); }
   void inherit(worker&) override { heard_.clear(); }
 
 private:
-  void enter_view(const worker& w) {
-    const auto now = w.present().number;
-    if (std::exchange(view_, now) != now)
-      heard_.clear();
-    if (std::exchange(view_of_peers_, now) == now)
+  void find_peers(const worker& w) {
+    if (std::exchange(view_of_peers_, w.present().number) == w.present().number)
       return;
     const auto tree = topology::spanning_tree(w.present().mixing->support(), w.members().front());
     peers_.assign(tree.neighbours(w.id()).begin(), tree.neighbours(w.id()).end());
+    if (const auto before = std::exchange(tree_, tree.edges()); before != tree_)
+      heard_.clear();
   }
 
   /// Returns the sum of y and all that has been heard, in the order of ranks.
@@ -111,8 +111,8 @@ private:
   vec x_;
   std::map<rank, counted_sum> heard_; ///< in the last step, by the neighbour that sent it
   std::uint64_t t_ = 0;
-  std::uint32_t view_ = 0;  ///< view in which that was heard
-  std::vector<rank> peers_; ///< neighbours in the tree
+  std::vector<topology::graph::edge> tree_; ///< along which that came
+  std::vector<rank> peers_;                 ///< neighbours in the tree
   std::uint32_t view_of_peers_ = 0;
 };
 

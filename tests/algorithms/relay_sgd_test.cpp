@@ -186,6 +186,24 @@ TEST(relay_sgd, moves_nothing_without_gradients) {
   }
 }
 
+// Sums that came along another tree would count models twice.
+TEST(relay_sgd, forgets_what_it_has_heard_when_it_goes_on_with_another_topology) {
+  quadratics p{8, size};
+  const vec start = p.gradients()(0, 0, p.start());
+  const auto still = [](rank, std::uint64_t, const vec& x) { return zeros_like(x); };
+  tiny_world before{
+      {.topology = "ring", .workers = 8, .steps = 30, .keep_states_at = 20}, runs("relay-sgd", start), still};
+  ASSERT_TRUE(before.run());
+  for (const char* topology : {"ring", "star", "hypercube"}) {
+    tiny_world after{{.topology = topology, .workers = 8, .steps = 60, .saved = before.kept_states()},
+                     runs("relay-sgd", start),
+                     still};
+    ASSERT_TRUE(after.run());
+    for (rank i = 0; i < 8; ++i)
+      EXPECT_LT(squared_distance(after.model(i).view(), start.view()), 1e-9 * sum_of_squares(start.view())) << topology;
+  }
+}
+
 TEST(relay_sgd, of_one_worker_is_sgd_to_the_bit) {
   for (const char* optimiser : {"sgd", "momentum:beta=0.9", "nesterov:beta=0.9,weight-decay=0.01"}) {
     quadratics p{1, size, 0.3f};
