@@ -1,7 +1,6 @@
 // gossamer measure: has the hosts of a file measure the links between them, and the time that they compute.
 #include "gossamer/apps/detail/measure.hpp"
 
-#include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/apps/detail/child.hpp"
 #include "gossamer/apps/detail/launch_plan.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
@@ -11,6 +10,7 @@
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/printable.hpp"
 #include "gossamer/base/settings_text.hpp"
+#include "gossamer/topology/hosts_file.hpp"
 
 #include <fmt/format.h>
 
@@ -109,7 +109,7 @@ double rounded(const std::string& said) {
   return std::stod(fmt::format("{:.4g}", parse_real("a probe", said, 0, 1e15)));
 }
 
-actors::measured_link link_between(probes& all, const std::vector<host>& hosts, std::size_t from, std::size_t to) {
+topology::measured_link link_between(probes& all, const std::vector<host>& hosts, std::size_t from, std::size_t to) {
   const auto said = split(all.ask(from, fmt::format("link {}", to), "link "), ' ');
   return {hosts[from].name, hosts[to].name, rounded(said.front()), rounded(said.back())};
 }
@@ -135,7 +135,7 @@ void measure_cluster(const program& p, const measure_options& how, const std::ve
         fmt::print("{:20} {:20} {:12.4g} {:14.4g}\n", link.from, link.to, 1e3 * link.latency_s,
                    1e-6 * link.bits_per_second);
         std::fflush(stdout);
-        text += "[[link]]\n" + to_text(actors::link_table(), link) + '\n';
+        text += "[[link]]\n" + to_text(topology::link_table(), link) + '\n';
       }
   write_text(how.out, text, "choose another file with --out");
   fmt::print("\n{} has the same hosts, with this\n", how.out);

@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
-#include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/within_memory.hpp"

@@ -12,7 +12,7 @@ const registry<topology_entry>& topologies() {
   static const std::array entries{
       detail::automatic(),      detail::complete(),    detail::star(),      detail::ring(),
       detail::even_ring(),      detail::torus(),       detail::hypercube(), detail::exponential(),
-      detail::random_regular(), detail::erdos_renyi(), detail::file(),
+      detail::random_regular(), detail::erdos_renyi(), detail::file(),      detail::measured(),
   };
   static const registry<topology_entry> table{"topology", entries};
   return table;

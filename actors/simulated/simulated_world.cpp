@@ -2,7 +2,7 @@
 
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/simulated/detail/simulation.hpp"
-#include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/actors/simulation/network.hpp"
 
 #include <fmt/format.h>
 

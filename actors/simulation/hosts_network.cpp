@@ -41,7 +41,7 @@ network_entry hosts_network() {
                                     .meaning = "the file, relative to the working directory",
                                     .required = true}}},
           .make = [](const arguments& given, std::size_t) -> std::shared_ptr<const network> {
-            return std::make_shared<hosts_network_model>(read_hosts_file(given.text("file")));
+            return std::make_shared<hosts_network_model>(topology::read_hosts_file(given.text("file")));
           }};
 }
 

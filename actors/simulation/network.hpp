@@ -1,7 +1,7 @@
 #pragma once
 
 #include "gossamer/base/registry.hpp"
-#include "gossamer/topology/graph.hpp"
+#include "gossamer/topology/hosts_file.hpp"
 
 #include <memory>
 #include <optional>
@@ -10,16 +10,12 @@
 
 namespace gossamer::actors {
 
+using topology::hosts_file;
+using topology::link_number;
+using topology::link_quality;
 using topology::rank;
-
-/// One direction between two nodes.
-struct link_quality {
-  double latency_s = 0;       ///< one way, in seconds
-  double bits_per_second = 0; ///< may be infinite
-  double jitter_s = 0;        ///< mean of a random extra latency, in seconds
-
-  friend bool operator==(const link_quality&, const link_quality&) = default;
-};
+using topology::receiver_of;
+using topology::sender_of;
 
 /// Speed of a node's network card, independent of its peers: bits per second, may be infinite.
 struct card_rates {
@@ -28,8 +24,6 @@ struct card_rates {
 
   friend bool operator==(const card_rates&, const card_rates&) = default;
 };
-
-struct hosts_file;
 
 /// The links between the nodes of a simulated run. Every node reaches every other; a link is never faster than the
 /// cards at its ends. Immutable. Threads: safe.
@@ -49,11 +43,6 @@ public:
 
 /// The largest number of nodes of a network: workers, and masters if there are any.
 inline constexpr std::size_t max_nodes = topology::max_workers + 1'024;
-
-/// Numbers the ordered pairs of nodes, independently of the size of the network.
-constexpr std::uint64_t link_number(rank from, rank to) noexcept { return std::uint64_t{from} << 32 | to; }
-constexpr rank sender_of(std::uint64_t link) noexcept { return static_cast<rank>(link >> 32); }
-constexpr rank receiver_of(std::uint64_t link) noexcept { return static_cast<rank>(link); }
 
 inline std::uint64_t network::line(rank from, rank to) const { return link_number(from, to); }
 

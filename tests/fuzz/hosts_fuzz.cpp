@@ -1,7 +1,7 @@
 // Any text is refused as a file of hosts, or names hosts that are the same when they are written and read again. The
 // reader of simulations refuses the text, or does not, without a crash.
-#include "gossamer/actors/simulation/hosts_file.hpp"
 #include "gossamer/apps/detail/hosts.hpp"
+#include "gossamer/topology/hosts_file.hpp"
 
 #include "fuzz/target.hpp"
 
@@ -16,6 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       again += to_text(one);
     GOSSAMER_ASSERT(apps::read_hosts(folder.write("again.toml", again)) == hosts, "hosts survive being written");
   });
-  fuzz::accepts({errc::usage}, [&] { actors::read_hosts_file(file); });
+  fuzz::accepts({errc::usage}, [&] { topology::read_hosts_file(file); });
   return 0;
 }

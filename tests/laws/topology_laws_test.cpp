@@ -13,6 +13,8 @@ namespace {
 
 const std::string edge_path = testing::TempDir() + "gossamer_topology_laws.txt";
 
+const std::string hosts_path = testing::TempDir() + "gossamer_topology_laws.toml";
+
 struct wanted {
   std::string spec;
   std::vector<std::size_t> sizes;
@@ -37,6 +39,8 @@ const std::vector<wanted> everything{
     {"erdos-renyi", {1, 2, 3, 4, 5, 31, 32, 33, 100}},
     {"erdos-renyi:p=1", {1, 2, 33}},
     {"file:path=" + edge_path, {1, 2, 3, 31, 33}},
+    {"measured:file=" + hosts_path, {1, 2, 3, 31, 32}},
+    {"measured:degree=6,file=" + hosts_path, {1, 2, 3, 31, 32}},
 };
 
 /// Writes the edges for the topology `file`: a path with a chord.
@@ -48,15 +52,26 @@ void write_edges(std::size_t size) {
     out << "0 " << size / 2 << '\n';
 }
 
+/// Writes the hosts for the topology `measured`: two, of which one may be left out.
+void write_hosts(std::size_t size) {
+  std::ofstream out{hosts_path};
+  out << "[[host]]\nhost = 'a'\n";
+  if (size > 1)
+    out << "[[host]]\nhost = 'b'\n[[link]]\nfrom = 'a'\nto = 'b'\nlatency = 0.1\nbandwidth = 1e6\n"
+           "[[link]]\nfrom = 'b'\nto = 'a'\nlatency = 0.2\nbandwidth = 1e7\n";
+}
+
 template <class Law>
 void for_all(Law law) {
   for (const auto& [spec, sizes] : everything)
     for (auto size : sizes) {
       SCOPED_TRACE(spec + " with " + std::to_string(size) + " workers");
       write_edges(size);
+      write_hosts(size);
       law(make_topology(spec, size, 5));
     }
   std::remove(edge_path.c_str());
+  std::remove(hosts_path.c_str());
 }
 
 TEST(every_topology, is_covered_here) {

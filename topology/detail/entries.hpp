@@ -20,5 +20,6 @@ topology_entry exponential();
 topology_entry random_regular();
 topology_entry erdos_renyi();
 topology_entry file();
+topology_entry measured();
 
 } // namespace gossamer::topology::detail

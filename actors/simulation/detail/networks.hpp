@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/actors/simulation/network.hpp"
 
 namespace gossamer::actors::detail {
 

@@ -1,4 +1,4 @@
-#include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/topology/hosts_file.hpp"
 
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace gossamer::actors {
+namespace gossamer::topology {
 
 namespace {
 
@@ -118,6 +118,16 @@ std::size_t hosts_file::slots() const {
                          [](std::size_t sum, const measured_host& h) { return sum + h.slots; });
 }
 
+std::vector<rank> hosts_file::homes(std::size_t workers) const {
+  std::vector<rank> result;
+  const auto all = slots();
+  for (std::size_t host = 0, processes = 0; host < hosts.size(); ++host) {
+    processes += hosts[host].slots;
+    result.resize(workers * processes / all, static_cast<rank>(host));
+  }
+  return result;
+}
+
 const settings_table<measured_link>& link_table() {
   static const settings_table<measured_link> table{
       text_setting({"from", "NAME", "the host that sends"}, &measured_link::from),
@@ -131,4 +141,4 @@ const settings_table<measured_link>& link_table() {
 
 hosts_file read_hosts_file(const std::string& file) { return hosts_reader{file}.read(); }
 
-} // namespace gossamer::actors
+} // namespace gossamer::topology
