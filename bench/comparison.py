@@ -69,6 +69,13 @@ def low_rank(rank):
     return rank * (784 + 100) + rank * (100 + 10) + 100 + 10
 
 
+def two_bits_of(one_in, chunk=4096):
+    """Bits of chunked-top-k: two magnitudes a chunk, and two bits and a place for each element that is kept."""
+    def bits(size):
+        return 64 + (size + one_in // 2) // one_in * (2 + (size - 1).bit_length())
+    return D // chunk * bits(chunk) + bits(D % chunk)
+
+
 def width(contributors):
     return max(1, contributors.bit_length())
 
@@ -107,6 +114,8 @@ MNIST = [
         formula=lambda steps: ring(EXACT)([steps[0] // 10])),
     Row("streaming-diloco:period=10,fragments=2,overlap=1", MEAN, "e3m0"),
     Row("sparse-loco:period=10", MEAN, "top-k:fraction=0.0156"),
+    Row("sparse-loco:period=10", MEAN, "chunked-top-k",
+        formula=lambda steps: N * (N - 1) * two_bits_of(64) * (steps[0] // 10)),
     Row("async-diloco:period=10", MEAN, formula=lambda steps: 64 * D * sum(-(-t // 10) for t in steps)),
     Row("noloco:period=10", MEAN, formula=lambda steps: N * EXACT * (steps[0] // 10)),
     Row(GOSSIP, MEAN, formula=gossip(EXACT)),

@@ -16,8 +16,8 @@ const registry<codec_entry>& codecs() {
       detail::identity_codec(),   detail::bfloat16_codec(),  detail::uniform_codec(),     detail::min_max_codec(),
       detail::thresholds_codec(), detail::e3m0_codec(),      detail::fixed_grid_codec(),  detail::qsgd_codec(),
       detail::terngrad_codec(),   detail::sign_codec(),      detail::scaled_sign_codec(), detail::ssdm_codec(),
-      detail::random_p_codec(),   detail::optimal_p_codec(), detail::top_k_codec(),       detail::random_k_codec(),
-      detail::grbs_codec(),
+      detail::random_p_codec(),   detail::optimal_p_codec(), detail::top_k_codec(),       detail::chunked_top_k_codec(),
+      detail::random_k_codec(),   detail::grbs_codec(),
   };
   static const registry<codec_entry> table{"codec", entries};
   return table;

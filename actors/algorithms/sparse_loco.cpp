@@ -11,10 +11,10 @@
 // the median length of all is scaled down to it first, so that a worker gone wrong does bounded damage; the code does
 // so for each tensor. The released code applies alpha twice.
 //
-// Packets are gathered whole, so C may be any codec: top-k finds the elements of the whole model, not of each block of
-// a matrix. theta is the same on all workers. Lost workers: their e_i is lost with them; the others repeat the round
-// from unchanged theta and e_i. A worker that comes back begins at theta, with e_i = 0; one that leaves hands its e_i
-// on.
+// Packets are gathered whole, so C may be any codec. The authors' is chunked-top-k, but that they cut a matrix into
+// blocks of 64 x 64; top-k finds the elements of the whole model. theta is the same on all workers. Lost workers: their
+// e_i is lost with them; the others repeat the round from unchanged theta and e_i. A worker that comes back begins at
+// theta, with e_i = 0; one that leaves hands its e_i on.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"

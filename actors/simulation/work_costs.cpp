@@ -83,6 +83,7 @@ const work_costs& default_costs() {
                                 .frame = 500,
                                 .frame_byte = 0.1,
                                 .codecs = {{"bfloat16", {0.2, 0.06}},
+                                           {"chunked-top-k", {1, 0.052}},
                                            {"e3m0", {0.7, 0.24}},
                                            {"fixed-grid", {0.24, 0.07}},
                                            {"grbs", {0.0045, 0.048}},

@@ -20,6 +20,7 @@ codec_entry ssdm_codec();
 codec_entry random_p_codec();
 codec_entry optimal_p_codec();
 codec_entry top_k_codec();
+codec_entry chunked_top_k_codec();
 codec_entry random_k_codec();
 codec_entry grbs_codec();
 

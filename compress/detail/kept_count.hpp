@@ -4,15 +4,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace gossamer::compress::detail {
 
 /// Number of elements that a codec keeps: a number or a share, given by its parameters `fraction` and `k`.
 class kept_count {
 public:
-  static std::vector<parameter> parameters() {
+  static std::vector<parameter> parameters(std::string fraction = "0.01") {
     return {{.key = "fraction",
-             .fallback = "0.01",
+             .fallback = std::move(fraction),
              .meaning = "share of the elements that are kept",
              .min = 1e-6,
              .max = 1},
