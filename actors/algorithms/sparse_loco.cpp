@@ -16,65 +16,19 @@
 // e_i is lost with them; the others repeat the round from unchanged theta and e_i. A worker that comes back begins at
 // theta, with e_i = 0; one that leaves hands its e_i on.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/gathered_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
-
-#include <algorithm>
-#include <cmath>
 
 namespace gossamer::actors {
 
 namespace {
 
-struct aggregation {
-  bool over_senders, clips;
-
-  /// @param all of at least one worker, in the order of the members
-  vec operator()(const std::vector<vec>& all) const {
-    vec sum = zeros_like(all.front());
-    const auto scales = scales_of(all);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      sum += scales[i] * all[i];
-    if (over_senders)
-      divide_by_senders(all, sum);
-    else
-      sum *= 1 / static_cast<float>(all.size());
-    return sum;
-  }
-
-private:
-  std::vector<float> scales_of(const std::vector<vec>& all) const {
-    std::vector<float> scales(all.size(), 1);
-    if (!clips)
-      return scales;
-    std::vector<double> lengths(all.size());
-    std::ranges::transform(all, lengths.begin(), [](const vec& q) { return std::sqrt(sum_of_squares(q.view())); });
-    auto ascending = lengths;
-    const auto middle = ascending.begin() + static_cast<std::ptrdiff_t>((ascending.size() - 1) / 2);
-    std::ranges::nth_element(ascending, middle);
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (lengths[i] > *middle)
-        scales[i] = static_cast<float>(*middle / lengths[i]);
-    return scales;
-  }
-
-  static void divide_by_senders(const std::vector<vec>& all, vec& sum) {
-    std::vector<float> senders(sum.size());
-    for (const auto& q : all)
-      for (std::size_t k = 0; const float value : q.view())
-        senders[k++] += value != 0 ? 1.0f : 0.0f;
-    for (std::size_t k = 0; float& value : sum.mutate())
-      value /= std::max(senders[k++], 1.0f);
-  }
-};
-
 class sparse_loco final : public algorithm {
 public:
   sparse_loco(const vec& initial, const arguments& given)
-      : theta_(initial), x_(initial),
-        e_(zeros_like(initial)), mean_{given.is("aggregate", "senders"), given.is("clip", "median")},
-        decay_(given.real32("decay")), lr_(given.real32("outer-lr")),
-        period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+      : theta_(initial), x_(initial), e_(zeros_like(initial)), mean_{given}, decay_(given.real32("decay")),
+        lr_(given.real32("outer-lr")), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -86,9 +40,7 @@ public:
         const vec progress = decay_ * e_ + (theta_ - moved);
         const auto message = w.encode(progress);
         const auto packets = co_await ring_all_gather(w, message, t_);
-        std::vector<vec> all(packets.size());
-        std::ranges::transform(packets, all.begin(), [&](const packet& p) { return w.decode(p); });
-        theta_ -= lr_ * mean_(all);
+        theta_ -= lr_ * mean_(w, packets);
         e_ = progress - w.decode(message);
         moved = theta_;
       }
@@ -111,7 +63,7 @@ private:
   vec x_;
   vec e_;
   std::uint64_t t_ = 0;
-  aggregation mean_;
+  gathered_mean mean_;
   float decay_, lr_;
   std::uint64_t period_;
 };
@@ -129,25 +81,14 @@ const algorithm_entry sparse_loco_entry{
                   "2025, algorithm 1",
               .cost = "every H steps n-1 messages and (n-1) bits(C) payload bits sent by each worker; between them "
                       "nobody waits for anybody; three more vectors of memory",
-              .parameters = {outer_period(),
-                             {.key = "decay",
-                              .kind = parameter::type::real,
-                              .fallback = "0.95",
-                              .meaning = "beta, the share of the error that a round keeps",
-                              .min = 0,
-                              .max = 1},
-                             outer_lr("1", "alpha"),
-                             {.key = "aggregate",
-                              .kind = parameter::type::choice,
-                              .fallback = "workers",
-                              .meaning = "whether a coordinate is divided by the number of workers, or of those that "
-                                         "have sent it",
-                              .choices = {"workers", "senders"}},
-                             {.key = "clip",
-                              .kind = parameter::type::choice,
-                              .fallback = "none",
-                              .meaning = "whether messages are shortened to the median length of all",
-                              .choices = {"none", "median"}}}},
+              .parameters = with_gathered_mean({outer_period(),
+                                                {.key = "decay",
+                                                 .kind = parameter::type::real,
+                                                 .fallback = "0.95",
+                                                 .meaning = "beta, the share of the error that a round keeps",
+                                                 .min = 0,
+                                                 .max = 1},
+                                                outer_lr("1", "alpha")})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .default_codec = "top-k:fraction=0.0156",
