@@ -2,6 +2,7 @@
 // run:
 //   codec_bench --benchmark_filter='memcpy|bits=8'
 #include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/cosine_transform.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -55,6 +56,15 @@ void largest(benchmark::State& state) {
   buffer_pool pool;
   const vec x = normal_vector(pool, size_of(state));
   repeat(state, [&] { benchmark::DoNotOptimize(max_magnitude(x.view())); });
+}
+
+/// Of a matrix with 1024 columns, there and back.
+void waves(benchmark::State& state) {
+  buffer_pool pool;
+  const vec x = normal_vector(pool, size_of(state));
+  const tensor_shape matrix{x.size() / 1024, 1024};
+  const cosine_transform transform{{&matrix, 1}, 64};
+  repeat(state, [&] { benchmark::DoNotOptimize(transform.inverse(transform.forward(x)).data()); });
 }
 
 void axpy(benchmark::State& state) {
@@ -115,6 +125,7 @@ const bool registered = [] {
   sizes(RegisterBenchmark("philox_fill", fill));
   sizes(RegisterBenchmark("max_magnitude", largest));
   sizes(RegisterBenchmark("add_scaled", axpy));
+  sizes(RegisterBenchmark("cosine_transform", waves));
   for (const auto& name : spellings()) {
     sizes(RegisterBenchmark(("encode/" + name).c_str(), encode, name));
     sizes(RegisterBenchmark(("decode/" + name).c_str(), decode, name));

@@ -62,7 +62,7 @@ cosine_transform::cosine_transform(std::span<const tensor_shape> tensors, std::s
       sizes.insert(sizes.end(), {std::min(side, edge), side % edge});
   }
   std::ranges::sort(sizes);
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   for (const auto s : sizes) {
     basis d{s, std::vector<float>(s * s), std::vector<float>(s * s)};
     for (std::size_t k = 0; k < s; ++k)
