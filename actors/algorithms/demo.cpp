@@ -17,6 +17,7 @@
 // left out: by gamma_t, which a sign makes of any number. Packets are gathered whole, so C may be any codec. Lost
 // workers: their m_i is lost with them; the others repeat the round. A worker that comes back has the model of another,
 // and m_i = 0; one that leaves hands its m_i on.
+#include "gossamer/actors/algorithms/decoupled_decay.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/gathered_mean.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
@@ -100,11 +101,7 @@ const algorithm_entry demo_entry{
                                                  .meaning = "of the momentum that is not sent yet",
                                                  .min = 0,
                                                  .max = 1},
-                                                {.key = "weight-decay",
-                                                 .fallback = "0",
-                                                 .meaning = "lambda, of a decay that is decoupled from the gradient",
-                                                 .min = 0,
-                                                 .max = 1e6}})},
+                                                decoupled_decay()})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .takes_direction = false,

@@ -13,6 +13,7 @@
 //
 // A codec must lose less than it gets. When a worker is lost, the others repeat the round; its error is lost with it,
 // but a worker that leaves hands it over. One that comes back has the model, m and v of another, and no error.
+#include "gossamer/actors/algorithms/decoupled_decay.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
@@ -121,12 +122,7 @@ std::vector<parameter> parameters() {
                            .fallback = "100",
                            .meaning = "T_w, in steps of each worker; a sixth to a quarter of the run is usual",
                            .min = 1});
-  all.push_back({.key = "weight-decay",
-                 .kind = parameter::type::real,
-                 .fallback = "0",
-                 .meaning = "lambda, of a decay that is decoupled from the gradient",
-                 .min = 0,
-                 .max = 1e6});
+  all.push_back(decoupled_decay());
   return all;
 }
 
