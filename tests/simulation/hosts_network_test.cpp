@@ -1,4 +1,4 @@
-#include "gossamer/actors/simulation/hosts_file.hpp"
+#include "gossamer/actors/simulation/network.hpp"
 
 #include <gmock/gmock.h>
 
