@@ -9,7 +9,7 @@ using headings = std::vector<flag_heading>;
 
 const headings& of_runs() {
   static const headings all{
-      {"Algorithm", {"algorithm", "workers", "min-workers", "max-workers", "topology", "mixing", "codec"}},
+      {"Algorithm", {"algorithm", "workers", "min-workers", "max-workers", "topology", "mixing", "islands", "codec"}},
       {"Model and data", {"model", "initial", "data", "partition", "batch", "lr", "schedule", "optimiser"}},
       {"Length of the run", {"epochs", "steps", "seconds", "eval-every", "seed"}},
       {"Machine", {"device", "threads", "under-way", "workers-per-node"}},
