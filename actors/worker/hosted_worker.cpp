@@ -22,7 +22,8 @@ void hosted_worker::gradient_arrived(gradient_result result) {
   }
   gradient_ = std::move(result.gradient);
   gradient_ready_ = true;
-  gradient_signal_.notify();
+  if (!held_)
+    gradient_signal_.notify();
   pass_cut();
 }
 
@@ -62,8 +63,10 @@ void hosted_worker::run(algorithm& a) {
 }
 
 std::uint64_t hosted_worker::hold() {
-  held_ = true;  // a state that comes now waits, too: the answer names the step of the worker's own state
-  inbox_.hold(); // other workers would repeat a round that ended after the answer, without this worker
+  // A step that ended after the answer, with a frame or with a gradient alone, would be repeated by other workers
+  // without this one. A state that comes now waits, too: the answer names the step of the worker's own state.
+  held_ = true;
+  inbox_.hold();
   return step_;
 }
 
@@ -76,6 +79,8 @@ void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const pa
   inbox_.thaw();
   if (early_state_ && !views_.empty() && early_state_->label.view <= views_.back()->number)
     take_state(*std::exchange(early_state_, std::nullopt));
+  if (gradient_ready_)
+    gradient_signal_.notify();
   more_room();
   if (over())
     change_.notify();

@@ -358,7 +358,7 @@ private:
 class worker::pending_gradient {
 public:
   explicit pending_gradient(worker& w) noexcept : worker_(w) {}
-  bool await_ready() const noexcept { return worker_.gradient_ready_; }
+  bool await_ready() const noexcept { return worker_.gradient_ready_ && !worker_.held_; }
   void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.resume_on_notify(waiting); }
   vec await_resume() noexcept {
     worker_.gradient_ready_ = false;

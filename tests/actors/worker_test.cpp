@@ -120,6 +120,39 @@ TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
   EXPECT_EQ(f.program.steps(), 4u);
 }
 
+/// Does steps of a gradient alone, as between two exchanges.
+struct lone_steps final : algorithm {
+  explicit lone_steps(vec x) : x_(std::move(x)) {}
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t); ++t) {
+      const vec g = co_await w.start_gradient(x_, t);
+      x_ = g;
+    }
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t); }
+  vec x_;
+  std::uint64_t t = 0;
+};
+
+// It has answered that it is in step 0, which others may now repeat.
+TEST(worker, takes_no_gradient_while_it_is_held) {
+  silent_host host;
+  buffer_pool pool;
+  const vec g{pool, 1};
+  lone_steps program{g};
+  hosted_worker w{settings_with(10), compute::make_optimiser("sgd"), host};
+  w.run(program);
+  EXPECT_EQ(w.hold(), 0u);
+  w.gradient_arrived({0, g, 0.0});
+  EXPECT_EQ(host.reports, 1);
+  EXPECT_EQ(program.t, 0u);
+  w.proceed(10);
+  EXPECT_EQ(program.t, 1u);
+  w.gradient_arrived({1, g, 0.0});
+  EXPECT_EQ(program.t, 2u);
+}
+
 TEST(worker, begins_no_step_while_there_is_no_room_for_what_it_sends) {
   fixture f{settings_with(1000)};
   f.w.run(f.program);
