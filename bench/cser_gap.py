@@ -24,6 +24,10 @@ SEEDS = {MOMENTUM: [1, 2, 3], PLAIN: [1]}
 ROWS = [("all-reduce-sgd", MOMENTUM), (f"m-cser:{CSER}", MOMENTUM), ("all-reduce-sgd", PLAIN), (f"cser:{CSER}", PLAIN),
         ("local-sgd:period=32", PLAIN)]
 HEADING = "## CSER's gap over epochs"
+WHY = """
+The gap closes slowly, by 4.2 points from 5 to 40 epochs with momentum and by 1.5 without. It is that of the bits and
+not CSER's own: local SGD with as few has the same. The paper trains for 200 epochs.
+"""
 
 
 def rate_of(row, rate):
@@ -73,7 +77,7 @@ def section(found, pictures):
     lines = [HEADING, "",
              "`bench/cser_gap.py build/release/bin/gossamer CIFAR10 RUNS docs/results.md` writes this section.", "",
              f"{pictures:,} pictures of CIFAR-10, augmented, `{' '.join(COMMON[:6])}`,",
-             f"a cosine over each length, the rate of {len(RATES)} that is best after {EPOCHS[0]} epochs, CSER shares "
+             f"a cosine over each length, the rate of {len(RATES)} that is best after {EPOCHS[0]} epochs. CSER shares "
              "1/32 of the bits,", "as above; local SGD sends as few. With momentum means of three seeds, without one seed. "
              "In brackets points to the", "`all-reduce-sgd` with the same optimiser: mean, smallest and largest.", "",
              f"| algorithm | optimiser | rate | {' | '.join(f'{e} epochs' for e in EPOCHS)} |",
@@ -81,7 +85,7 @@ def section(found, pictures):
     for row, (rate, by_epochs) in found.items():
         cells = map(cell, by_epochs, found[("all-reduce-sgd", row[1])][1])
         lines.append(f"| `{row[0]}` | {row[1].split(':')[0]} | {rate_of(row, rate)} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + WHY
 
 
 def main(gossamer, data, runs, page=None):
@@ -90,8 +94,9 @@ def main(gossamer, data, runs, page=None):
     if not page:
         return print(text)
     page = Path(page)
-    old = page.read_text(encoding="utf-8")
-    page.write_text((old[:old.index(HEADING)] if HEADING in old else old + "\n") + text, encoding="utf-8")
+    before, _, rest = page.read_text(encoding="utf-8").partition(HEADING)
+    after = rest[rest.index("\n## "):] if "\n## " in rest else ""
+    page.write_text(before.rstrip("\n") + "\n\n" + text + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -90,10 +90,9 @@ def main(gossamer, data, runs, page=None, *rows):
     picture = (page.parent / "images" / "resnet.svg").resolve()
     subprocess.run([Path(gossamer).resolve(), "plot", *results, "--x", "epochs", "--y", "accuracy", "--out", picture],
                    cwd=runs, check=True)  # there, so that the legend has names and no paths
-    old = page.read_text(encoding="utf-8")
-    page.write_text(old[:old.index(HEADING)] if HEADING in old else old + "\n", encoding="utf-8")
-    with page.open("a", encoding="utf-8") as out:
-        out.write(text)
+    before, _, rest = page.read_text(encoding="utf-8").partition(HEADING)
+    after = rest[rest.index("\n## "):] if "\n## " in rest else ""
+    page.write_text(before.rstrip("\n") + "\n\n" + text + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
