@@ -109,7 +109,8 @@ def test_the_others_go_on_when_one_is_killed(launch, who, tmp_path, monkeypatch)
     r = results[0]
     all_of_them, rest = float(sum(float32(10) ** k for k in range(4))), float(sum(10**k for k in left))
     assert r["sums"].tolist() == [all_of_them if size == 4 else rest for size in r["sizes"]]
-    assert r["sizes"][149] == 4 and r["sizes"][151] == 3
+    # It has done 150 calls; what it sent last for the one before may have died with it.
+    assert r["sizes"][148] == 4 and r["sizes"][150] == 3
     assert not os.path.exists("runs") and not list(tmp_path.glob("gossamer-*"))
 
 
