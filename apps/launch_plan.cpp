@@ -4,6 +4,7 @@
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -35,11 +36,12 @@ void require_certificates(const std::vector<host>& hosts, const node_options& no
 
 /// The workers of each host, as `--islands` names them: nodes take blocks of ranks in their order.
 std::string islands_of(const std::vector<host>& nodes, std::size_t workers) {
+  const auto of_nodes = topology::even_sizes(workers, nodes.size());
   std::vector<std::size_t> sizes;
   for (std::size_t k = 0; k < nodes.size(); ++k) {
     if (k == 0 || nodes[k].name != nodes[k - 1].name)
       sizes.push_back(0);
-    sizes.back() += workers * (k + 1) / nodes.size() - workers * k / nodes.size();
+    sizes.back() += of_nodes[k];
   }
   return sizes.size() == 1 ? "1" : fmt::format("{}", fmt::join(sizes, ","));
 }

@@ -16,6 +16,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from page import write_section
+
 ONE = "one worker"
 COMMON = ["--model", "resnet:depth=20", "--epochs", "10", "--optimiser", "momentum:beta=0.9,weight-decay=1e-4",
           "--lr", "0.05", "--schedule", "cosine:warmup=1", "--eval-every", "2", "--seed", "1"]
@@ -90,9 +92,7 @@ def main(gossamer, data, runs, page=None, *rows):
     picture = (page.parent / "images" / "resnet.svg").resolve()
     subprocess.run([Path(gossamer).resolve(), "plot", *results, "--x", "epochs", "--y", "accuracy", "--out", picture],
                    cwd=runs, check=True)  # there, so that the legend has names and no paths
-    before, _, rest = page.read_text(encoding="utf-8").partition(HEADING)
-    after = rest[rest.index("\n## "):] if "\n## " in rest else ""
-    page.write_text(before.rstrip("\n") + "\n\n" + text + after, encoding="utf-8")
+    write_section(page, HEADING, text)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <fmt/format.h>
 
@@ -118,13 +119,16 @@ std::size_t hosts_file::slots() const {
                          [](std::size_t sum, const measured_host& h) { return sum + h.slots; });
 }
 
-std::vector<rank> hosts_file::homes(std::size_t workers) const {
+std::vector<rank> hosts_file::homes(std::size_t workers, std::size_t masters) const {
+  std::vector<rank> processes;
+  for (rank host = 0; host < hosts.size(); ++host)
+    processes.insert(processes.end(), hosts[host].slots, host);
   std::vector<rank> result;
-  const auto all = slots();
-  for (std::size_t host = 0, processes = 0; host < hosts.size(); ++host) {
-    processes += hosts[host].slots;
-    result.resize(workers * processes / all, static_cast<rank>(host));
-  }
+  const islands blocks{even_sizes(workers, processes.size())};
+  for (rank i = 0; i < workers; ++i)
+    result.push_back(processes[blocks.of(i)]);
+  for (std::size_t k = 0; k < masters; ++k)
+    result.push_back(processes[k % processes.size()]);
   return result;
 }
 

@@ -46,8 +46,9 @@ struct hosts_file {
   std::map<std::uint64_t, link_quality> links; ///< of every ordered pair of hosts, by `link_number`
 
   std::size_t slots() const; ///< total of all hosts
-  /// The host of each worker, dealt out as `gossamer launch` does: in blocks, in the order of the processes.
-  std::vector<rank> homes(std::size_t workers) const;
+  /// The host of each worker, then of each master, as `gossamer launch` deals them out to the processes: workers in
+  /// blocks, masters in turn.
+  std::vector<rank> homes(std::size_t workers, std::size_t masters = 0) const;
 };
 
 /// Reads tables `[[host]]` and `[[link]]`. Of a host it reads the members of `measured_host`; the rest is for `launch`.

@@ -33,12 +33,15 @@ islands parse_islands(std::string_view text, std::size_t workers) {
   std::vector<std::size_t> sizes;
   for (const auto& item : gossamer::split(text, ','))
     sizes.push_back(static_cast<std::size_t>(parse_integer("--islands", item, 1, std::int64_t{max_workers})));
-  if (sizes.size() == 1 && sizes.front() <= workers)
-    sizes = even_sizes(workers, sizes.front());
+  const auto remedy = fmt::format("give their number, at most {}, or the number of workers of each", workers);
+  if (const auto count = sizes.front(); sizes.size() == 1) {
+    if (count > workers)
+      throw error(errc::usage, fmt::format("--islands is {}, but there are {} workers", count, workers), remedy);
+    return islands{even_sizes(workers, count)};
+  }
   const auto sum = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
   if (sum != workers)
-    throw error(errc::usage, fmt::format("--islands is {}, {} workers, but there are {}", text, sum, workers),
-                fmt::format("give their number, at most {}, or the number of workers of each", workers));
+    throw error(errc::usage, fmt::format("--islands is {}: {} workers, but there are {}", text, sum, workers), remedy);
   return islands{sizes};
 }
 

@@ -22,7 +22,7 @@ public:
   /// The island of a rank; the rank itself if each worker is an island of its own. O(log count).
   std::size_t of(rank i) const noexcept;
   /// True if some island has more than one worker.
-  bool join_workers() const noexcept { return !ends_.empty() && ends_.back() > ends_.size(); }
+  bool are_shared() const noexcept { return !ends_.empty() && ends_.back() > ends_.size(); }
 
 private:
   std::vector<std::size_t> ends_; // of each island, the rank behind its last

@@ -16,22 +16,22 @@ constexpr std::size_t most_measured = 4'096; ///< workers: improving a tour take
 /// Seconds of an exchange between two workers: that of the slower direction.
 class exchange_times {
 public:
-  exchange_times(hosts_file measured, std::size_t size, double bytes)
-      : measured_(std::move(measured)), homes_(measured_.homes(size)), bits_(8 * bytes) {}
-
-  double operator()(rank i, rank j) const { return std::max(one_way(i, j), one_way(j, i)); }
-
-private:
-  double one_way(rank from, rank to) const {
-    if (homes_[from] == homes_[to])
-      return 0;
-    const auto& link = measured_.links.at(link_number(homes_[from], homes_[to]));
-    return link.latency_s + bits_ / link.bits_per_second;
+  exchange_times(const hosts_file& measured, std::size_t size, double bytes)
+      : homes_(measured.homes(size)), hosts_(measured.hosts.size()), seconds_(hosts_ * hosts_) {
+    for (const auto& [number, link] : measured.links) {
+      const auto from = sender_of(number), to = receiver_of(number);
+      const double s = link.latency_s + 8 * bytes / link.bits_per_second;
+      for (const auto place : {from * hosts_ + to, to * hosts_ + from})
+        seconds_[place] = std::max(seconds_[place], s);
+    }
   }
 
-  hosts_file measured_;
+  double operator()(rank i, rank j) const { return seconds_[homes_[i] * hosts_ + homes_[j]]; }
+
+private:
   std::vector<rank> homes_;
-  double bits_;
+  std::size_t hosts_;
+  std::vector<double> seconds_; ///< between hosts, in rows
 };
 
 /// A short closed tour of all workers: always on to the nearest that is left.
@@ -87,14 +87,14 @@ void add_chords(std::vector<graph::edge>& edges, std::span<const rank> tour, con
 }
 
 graph make_measured(const arguments& values, std::size_t size, std::uint64_t seed) {
-  auto measured = read_hosts_file(values.text("file"));
+  const auto measured = read_hosts_file(values.text("file"));
   if (measured.slots() > size)
     throw error(errc::usage, fmt::format("{} processes of hosts cannot share {} workers", measured.slots(), size),
                 "each has at least one: use more --workers");
   if (size > most_measured)
     throw error(errc::usage, fmt::format("topology 'measured' cannot have {} workers", size),
                 fmt::format("allowed: 1 to {}", most_measured));
-  const exchange_times time{std::move(measured), size, values.real("bytes")};
+  const exchange_times time{measured, size, values.real("bytes")};
   auto tour = nearest_first(time, size);
   shorten(tour, time);
   std::vector<graph::edge> edges;

@@ -34,7 +34,7 @@ class diloco final : public algorithm {
 public:
   explicit diloco(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
-        period_(static_cast<std::uint64_t>(s.given.integer("period"))), in_islands_(s.in_islands) {}
+        period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -46,7 +46,7 @@ public:
         const vec mean = co_await mean_of_models(w, moved);
         outer_.step(theta_, mean, w.learning_rate(t_));
         moved = theta_;
-      } else if (in_islands_) {
+      } else {
         moved = co_await mean_of_island(w, moved, t_);
       }
       x_ = moved;
@@ -58,13 +58,11 @@ public:
     a(theta_)(x_)(t_);
     outer_.fields(a);
   }
-  void inherit(worker&) override {
-    if (!in_islands_)
+  void inherit(worker& w) override {
+    if (!w.islands().are_shared())
       x_ = theta_; // the donor brings its own steps
   }
-  std::uint64_t next_exchange(std::uint64_t t) const override {
-    return in_islands_ ? t : t / period_ * period_ + period_ - 1;
-  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
   task<vec> mean_of_models(worker& w, const vec& moved) {
@@ -80,7 +78,6 @@ private:
   std::uint64_t t_ = 0;
   outer_optimiser outer_;
   std::uint64_t period_;
-  bool in_islands_;
 };
 
 } // namespace

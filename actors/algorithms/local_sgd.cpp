@@ -22,8 +22,7 @@ namespace {
 
 class local_sgd final : public algorithm {
 public:
-  local_sgd(vec initial, std::uint64_t period, bool in_islands)
-      : x_(std::move(initial)), period_(period), in_islands_(in_islands) {}
+  local_sgd(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -32,30 +31,22 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if (in_islands_ || (t_ + 1) % period_ == 0) {
-        const vec own = moved;
-        moved = co_await average(w, own);
-        w.claim_conserved("the sum of the models", t_, own, moved);
-      }
-      x_ = moved;
+      if ((t_ + 1) % period_ == 0)
+        x_ = co_await mean_over_islands(w, moved, t_, try_exact_mean);
+      else
+        x_ = co_await mean_of_island(w, moved, t_);
+      w.claim_conserved("the sum of the models", t_, moved, x_);
     }
   }
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_); }
-  std::uint64_t next_exchange(std::uint64_t t) const override {
-    return in_islands_ ? t : t / period_ * period_ + period_ - 1;
-  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
-  task<vec> average(worker& w, const vec& own) {
-    return (t_ + 1) % period_ == 0 ? mean_over_islands(w, own, t_, try_exact_mean) : mean_of_island(w, own, t_);
-  }
-
   vec x_;
   std::uint64_t t_ = 0;
   std::uint64_t period_;
-  bool in_islands_;
 };
 
 } // namespace
@@ -81,8 +72,7 @@ const algorithm_entry local_sgd_entry{
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
-                                         s.in_islands);
+      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
     },
 };
 

@@ -287,7 +287,6 @@ std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const comp
   const auto tensors = host.model->tensors();
   algorithm_setup setup{
       .given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors, .codecs = known.codecs};
-  setup.in_islands = islands.join_workers();
   if (!is_master(i))
     return algorithm->make(setup);
   setup.master = i - settings.worker_ranks();

@@ -40,15 +40,7 @@ std::vector<rank> homes_on(const hosts_file& file, const experiment& e, const si
         errc::usage,
         fmt::format("--workers-per-node is {}, but the hosts say who shares a network card", s.workers_per_node),
         "leave it out");
-  std::vector<rank> nodes;
-  for (rank h = 0; h < file.hosts.size(); ++h)
-    nodes.insert(nodes.end(), file.hosts[h].slots, h);
-  const auto dealt = deal_ranks(e.settings.worker_ranks(), e.masters, std::vector<std::uint32_t>(nodes.size(), 1));
-  std::vector<rank> result(e.participants());
-  for (std::size_t k = 0; k < nodes.size(); ++k)
-    for (const auto who : dealt[k])
-      result[who] = nodes[k];
-  return result;
+  return file.homes(e.settings.worker_ranks(), e.masters);
 }
 
 std::vector<rank> homes_of(const network& net, const experiment& e, const simulation_settings& s) {

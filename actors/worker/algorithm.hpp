@@ -56,7 +56,7 @@ public:
   /// Adds the residual of a worker that leaves to this worker's own.
   virtual void take_over(const vec& /*residual*/) {}
   /// The first step from t on that exchanges something; for algorithms that repeat interrupted rounds. Workers that
-  /// have not reached it can still take part, though others are steps ahead.
+  /// have not reached it can still take part, though others are steps ahead. Not asked where islands are shared.
   virtual std::uint64_t next_exchange(std::uint64_t t) const { return t; }
   /// The worker's present model. Evaluations may read it between any two messages.
   virtual const vec& model() const = 0;
@@ -130,7 +130,6 @@ struct algorithm_setup {
   vec initial;                                ///< model with which training starts
   std::span<const tensor_shape> tensors = {}; ///< parts of `initial`, for codecs that the algorithm makes
   std::size_t master = 0;                     ///< index among the masters
-  bool in_islands = false;                    ///< some island has more than one worker
   registry<compress::codec_entry> codecs = compress::codecs(); ///< those that parameters may name
 };
 

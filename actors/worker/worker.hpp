@@ -199,7 +199,10 @@ private:
   ~worker();
 
   const vec& model() const { return algorithm_->model(); }
-  std::uint64_t next_exchange() const { return algorithm_ ? algorithm_->next_exchange(step_) : step_; }
+  /// Workers of a shared island exchange in each step.
+  std::uint64_t next_exchange() const {
+    return algorithm_ && !islands().are_shared() ? algorithm_->next_exchange(step_) : step_;
+  }
   bool has_state() const noexcept { return algorithm_ != nullptr && ready_; }
   std::vector<std::byte> state() const;
   const compute::model::kept_beside* kept_beside() const;

@@ -57,7 +57,7 @@ reproduction kolehmainen2025_noloco(bool quick) {
       .name = "kolehmainen2025-noloco",
       .title = "DiLoCo and NoLoCo: waiting for others, and the time of an exchange",
       .reference = "Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low communication training "
-                   "method for large models, 2025, section on latency",
+                   "method for large models, 2025",
       .differences = differences,
       .common = {"--data", "quadratic:samples=4096,dim=10", "--model", "quadratic", "--batch", "1", "--optimiser",
                  "sgd", "--lr", "0.01", "--sample-time", "1", "--cost", "none"},

@@ -59,11 +59,11 @@ private:
 };
 
 /// Makes the algorithm of every worker from a spec such as "ecd-psgd:refresh=10".
-inline tiny_world::make_algorithm runs(const std::string& spec_text, const vec& start, bool in_islands = false) {
+inline tiny_world::make_algorithm runs(const std::string& spec_text, const vec& start) {
   return [=](actors::rank) {
     const auto& entry = actors::algorithms().find(spec::parse(spec_text).name);
     const arguments given{"algorithm", entry.about, spec::parse(spec_text)};
-    return entry.make({.given = given, .initial = start, .in_islands = in_islands});
+    return entry.make({.given = given, .initial = start});
   };
 }
 

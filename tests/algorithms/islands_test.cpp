@@ -26,7 +26,7 @@ tiny_world world_of(const std::string& algorithm, quadratics& p, const sizes& is
   o.workers = workers;
   o.steps = steps;
   o.islands = islands;
-  return {o, runs(algorithm, p.start(), islands.size() != workers), p.gradients()};
+  return {o, runs(algorithm, p.start()), p.gradients()};
 }
 
 /// Models of workers after hierarchical local SGD in plain loops.

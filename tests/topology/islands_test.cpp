@@ -22,10 +22,10 @@ TEST(islands, hold_ranks_that_follow_each_other_and_newcomers_in_turn) {
   EXPECT_THAT(of_ranks(islands{}, 4), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(islands, know_whether_they_join_workers) {
-  EXPECT_FALSE(islands{}.join_workers());
-  EXPECT_FALSE(parse_islands("4", 4).join_workers());
-  EXPECT_TRUE(parse_islands("1,2", 3).join_workers());
+TEST(islands, know_whether_they_are_shared) {
+  EXPECT_FALSE(islands{}.are_shared());
+  EXPECT_FALSE(parse_islands("4", 4).are_shared());
+  EXPECT_TRUE(parse_islands("1,2", 3).are_shared());
   EXPECT_EQ(parse_islands("1,2", 3).count(), 2u);
 }
 
