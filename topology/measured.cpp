@@ -66,23 +66,35 @@ void shorten(std::vector<rank>& tour, const exchange_times& time) {
   }
 }
 
-/// Joins each place of the tour that is left to a random one at an odd distance among the faster half of those.
+/// The faster half of the places that are no neighbours on the tour, at odd distances: so no cycle of an even number of
+/// workers is odd.
+std::vector<std::size_t> fast_places(std::size_t from, std::span<const rank> tour, const exchange_times& time) {
+  std::vector<std::size_t> places;
+  for (std::size_t to = 0; to < tour.size(); ++to)
+    if (const auto apart = from < to ? to - from : from - to; apart % 2 == 1 && apart != 1 && apart + 1 != tour.size())
+      places.push_back(to);
+  std::ranges::stable_sort(places, {}, [&](std::size_t to) { return time(tour[from], tour[to]); });
+  places.resize((places.size() + 1) / 2);
+  return places;
+}
+
+/// Joins each place to a random one of its fast places that has none yet, if there is one.
 void add_chords(std::vector<graph::edge>& edges, std::span<const rank> tour, const exchange_times& time,
                 random_sequence& random) {
-  std::vector<std::size_t> left(tour.size());
-  std::iota(left.begin(), left.end(), std::size_t{0});
-  random.shuffle(std::span{left});
-  while (left.size() > 1) {
-    const auto a = left.back();
-    left.pop_back();
-    std::vector<std::size_t> others;
-    std::ranges::copy_if(left, std::back_inserter(others), [a](std::size_t b) { return (a + b) % 2 == 1; });
-    if (others.empty())
+  std::vector<std::size_t> order(tour.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  random.shuffle(std::span{order});
+  std::vector<bool> has_one(tour.size());
+  for (const auto from : order) {
+    if (has_one[from])
       continue;
-    std::ranges::stable_sort(others, {}, [&](std::size_t b) { return time(tour[a], tour[b]); });
-    const auto b = others[random.below(static_cast<std::uint32_t>((others.size() + 1) / 2))];
-    edges.emplace_back(tour[a], tour[b]);
-    std::erase(left, b);
+    auto free = fast_places(from, tour, time);
+    std::erase_if(free, [&](std::size_t to) { return has_one[to]; });
+    if (free.empty())
+      continue;
+    const auto to = free[random.below(static_cast<std::uint32_t>(free.size()))];
+    has_one[from] = has_one[to] = true;
+    edges.emplace_back(tour[from], tour[to]);
   }
 }
 
@@ -112,8 +124,8 @@ topology_entry measured() {
   return {{.name = "measured",
            .summary = "a short tour of all workers, and random edges along the faster links, as gossamer measure found",
            .maths = "time(i, j) = latency + 8 bytes / bandwidth of the slower direction, 0 on one host\n"
-                    "a closed tour with a small sum of times; then, degree - 2 times, a random matching in which each "
-                    "worker has one of the faster half of those that are left, at odd distances on the tour",
+                    "a closed tour with a small sum of times; then, degree - 2 times, a random matching, in which each "
+                    "worker has one of the faster half of those at odd distances on the tour, or none",
            .reference = "tour: nearest neighbour, and 2-opt of Croes, A method for solving traveling-salesman "
                         "problems, 1958",
            .cost =
