@@ -39,6 +39,7 @@ extern const algorithm_entry parameter_server_sgd_entry;
 extern const algorithm_entry power_sgd_entry;
 extern const algorithm_entry qsparse_local_sgd_entry;
 extern const algorithm_entry qsvrg_entry;
+extern const algorithm_entry quantised_sgd_entry;
 extern const algorithm_entry relay_sgd_entry;
 extern const algorithm_entry sgp_entry;
 extern const algorithm_entry sign_sgd_entry;

@@ -40,6 +40,7 @@ const registry<algorithm_entry>& algorithms() {
       power_sgd_entry,
       qsparse_local_sgd_entry,
       qsvrg_entry,
+      quantised_sgd_entry,
       relay_sgd_entry,
       sgp_entry,
       sign_sgd_entry,

@@ -8,6 +8,7 @@
 // all workers together have used for it.
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"
+#include "gossamer/actors/collectives/packed_mean.hpp"
 #include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/apps/command.hpp"
 
@@ -68,6 +69,8 @@ private:
     const auto t = calls_++;
     if (code_ == "dense")
       co_return co_await sum_of_all(w, v, way_, t);
+    if (code_ == "owners")
+      co_return co_await packed_mean_of_all(w, v, t);
     if (code_ == "gathered") {
       const auto packets = co_await ring_all_gather(w, w.encode(v), t);
       co_return w.mean(packets, v.size());
@@ -80,10 +83,11 @@ private:
   void check(const vec& result, int n) const {
     if (code_ == "dense")
       return bench::check_sum(result.data(), result.size(), n, 1);
+    const double roundings = code_ == "owners" ? 2 : 1;
     for (std::size_t i = 0; i < result.size(); ++i) {
       const auto got = static_cast<double>(result[i]);
-      GOSSAMER_ASSERT(code_ == "gathered" ? std::abs(got - bench::exact_sum(n, i) / n) < coarsest_step
-                                          : is_a_sign_of_some(got, n, i),
+      GOSSAMER_ASSERT(code_ == "one-bit" ? is_a_sign_of_some(got, n, i)
+                                         : std::abs(got - bench::exact_sum(n, i) / n) < roundings * coarsest_step,
                       "the result is what the code promises");
     }
   }
@@ -129,8 +133,9 @@ const algorithm_entry entry{
                              {.key = "code",
                               .kind = parameter::type::choice,
                               .fallback = "dense",
-                              .meaning = "sums as they are, packets of --codec gathered and added, or signs merged",
-                              .choices = {"dense", "gathered", "one-bit"}}}},
+                              .meaning = "sums as they are, packets of --codec gathered and added, or added and "
+                                         "packed again by the owners of segments, or signs merged",
+                              .choices = {"dense", "gathered", "owners", "one-bit"}}}},
     .traits = {.exchange = exchange_pattern::all, .synchronous = true, .on_loss = interrupted_round::repeat},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<measurement>(s.initial, s.given);
