@@ -1,6 +1,8 @@
 // gossamer advise: which algorithm suits a network.
 #include "gossamer/apps/detail/advise.hpp"
 
+#include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/apps/detail/candidates.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/processes.hpp"
 #include "gossamer/apps/detail/setup.hpp"
@@ -23,37 +25,6 @@
 namespace gossamer::apps {
 
 namespace {
-
-/// Algorithms that are good somewhere, each with a codec and a period that are good for it: see docs/results.md.
-struct candidate {
-  const char *algorithm, *codec;
-
-  std::string name() const { return *codec == '\0' ? algorithm : fmt::format("{} with {}", algorithm, codec); }
-  flags given() const {
-    flags words{"--algorithm", algorithm};
-    if (*codec != '\0')
-      words.insert(words.end(), {"--codec", codec});
-    return words;
-  }
-};
-
-constexpr candidate reference{"all-reduce-sgd", ""};
-constexpr candidate candidates[]{
-    reference,
-    {"power-sgd", ""},
-    {"local-sgd:period=8", ""},
-    {"diloco:period=10", "e3m0"},
-    {"diloco:period=50", "e3m0"},
-    {"sparse-loco:period=10", "top-k:fraction=0.0156"},
-    {"async-diloco:period=10", ""},
-    {"noloco:period=10", ""},
-    {"d-psgd", ""},
-    {"dcd-psgd", "min-max:bits=8"},
-    {"choco-sgd", "top-k:fraction=0.1"},
-    {"ad-psgd:in-flight=4,owed=8", "min-max:bits=8"},
-    {"ef-sign-sgd", ""},
-    {"marsit:period=100", ""},
-};
 
 /// Multiples of the rate that an optimiser suggests for one worker.
 const std::vector<double> multiples{1, 4, 16};
@@ -104,6 +75,16 @@ struct advice {
   const actors::evaluation_record& last() const { return curve.back(); }
 };
 
+flags with(flags words, const flags& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+bool has_islands(const std::string& network) {
+  const auto net = actors::make_network(network, 1);
+  return net->island(0).has_value();
+}
+
 class adviser {
 public:
   adviser(const program& p, const advise_options& o,
@@ -138,6 +119,18 @@ private:
     return words;
   }
 
+  flags given(const candidate& c) const { return c.given(options_.hosts); }
+
+  /// True if that is known of the links which a candidate needs.
+  bool suits(const candidate& c) const {
+    const auto given = [&](std::string_view flag) {
+      return std::ranges::any_of(job_, [&](const auto& word) { return word.starts_with(flag); });
+    };
+    if (c.of == knowledge::hosts)
+      return !options_.hosts.empty() && !given("--topology");
+    return c.of == knowledge::none || (has_islands(understand_(job_).world.network) && !given("--islands"));
+  }
+
   std::filesystem::path runs() const { return std::filesystem::path{options_.out} / "runs"; }
 
   void make_folder() const {
@@ -163,15 +156,16 @@ private:
 
   /// Returns the candidates that these settings allow, and says why others are left out.
   std::vector<const candidate*> possible_candidates() const {
-    std::vector<std::optional<error>> refused(std::size(candidates));
+    std::vector<const candidate*> suitable;
+    for (const auto& c : candidates())
+      if (suits(c))
+        suitable.push_back(&c);
+    std::vector<std::optional<error>> refused(suitable.size());
     in_processes(
-        std::size(candidates), jobs(), options_.run_limit_s,
+        suitable.size(), jobs(), options_.run_limit_s,
         [&](std::size_t i) {
           return tell([&] {
-            auto words = job_;
-            const auto own = candidates[i].given();
-            words.insert(words.end(), own.begin(), own.end());
-            set_up_simulation(program_, understand_(words));
+            set_up_simulation(program_, understand_(with(job_, given(*suitable[i]))));
             return nlohmann::ordered_json{};
           });
         },
@@ -184,11 +178,11 @@ private:
     std::vector<const candidate*> possible;
     for (std::size_t i = 0; i < refused.size(); ++i) {
       if (!refused[i])
-        possible.push_back(&candidates[i]);
+        possible.push_back(suitable[i]);
       else if (refused[i]->code() != errc::usage || i == 0)
         throw *refused[i];
       else
-        fmt::print("{} is left out: {}\n", candidates[i].name(), refused[i]->sentence());
+        fmt::print("{} is left out: {}\n", suitable[i]->name(), refused[i]->sentence());
     }
     return possible;
   }
@@ -198,12 +192,13 @@ private:
       return {true, *options_.accuracy};
     if (options_.loss)
       return {false, *options_.loss};
-    const auto found = carried_out({&reference}, training_loss());
+    const auto found = carried_out({&candidates().front()}, training_loss());
     const auto& curve = found.cells.front().curve;
     if (curve.empty())
-      throw error(errc::failed,
-                  fmt::format("{} diverges at every rate, so there is nothing to compare with", reference.name()),
-                  "check the model and the data; or say with --accuracy or --loss what is to be reached");
+      throw error(
+          errc::failed,
+          fmt::format("{} diverges at every rate, so there is nothing to compare with", candidates().front().name()),
+          "check the model and the data; or say with --accuracy or --loss what is to be reached");
     const auto& last = curve.back();
     return last.test_accuracy ? target{true, *last.test_accuracy - points_below_reference}
                               : target{false, above_reference * last.train_loss};
@@ -214,10 +209,8 @@ private:
   }
 
   variant method(const candidate& c) const {
-    auto words = job_;
-    const auto own = c.given();
-    words.insert(words.end(), own.begin(), own.end());
-    const auto run = understand_(words).run;
+    const auto own = given(c);
+    const auto run = understand_(with(job_, own)).run;
     const auto& traits = program_.known().algorithms.resolve(run.algorithm).first.traits;
     const auto optimiser = run.optimiser == "auto" ? traits.default_optimiser : run.optimiser;
     return {.name = c.name(), .given = own, .rate_unit = compute::suggested_lr(optimiser, program_.known().optimisers)};
@@ -328,14 +321,11 @@ private:
   }
 
   void print_commands(const advice& best) const {
-    auto words = best.which->given();
-    words.insert(words.end(), {"--lr", fmt::format("{}", best.rate)});
-    auto simulated = job_, launched = for_launch();
-    simulated.insert(simulated.end(), words.begin(), words.end());
-    launched.insert(launched.end(), words.begin(), words.end());
-    fmt::print("see it:    {} simulate {}\n", program_.name(), shell_line(simulated));
+    const auto words = with(given(*best.which), {"--lr", fmt::format("{}", best.rate)});
+    fmt::print("see it:    {} simulate {}\n", program_.name(), shell_line(with(job_, words)));
     fmt::print("launch it: {} launch --hosts {} -- train {}\n", program_.name(),
-               options_.hosts.empty() ? "HOST,HOST,..." : shell_word(options_.hosts), shell_line(launched));
+               options_.hosts.empty() ? "HOST,HOST,..." : shell_word(options_.hosts),
+               shell_line(with(for_launch(), words)));
   }
 
   /// The flags of the job that `train` knows too.

@@ -37,13 +37,13 @@ void require_certificates(const std::vector<host>& hosts, const node_options& no
 /// The workers of each host, as `--islands` names them: nodes take blocks of ranks in their order.
 std::string islands_of(const std::vector<host>& nodes, std::size_t workers) {
   const auto of_nodes = topology::even_sizes(workers, nodes.size());
-  std::vector<std::size_t> sizes;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    if (k == 0 || nodes[k].name != nodes[k - 1].name)
-      sizes.push_back(0);
-    sizes.back() += of_nodes[k];
+  std::vector<std::size_t> hosts;
+  for (std::size_t k = 0, host = 0; k < nodes.size(); ++k) {
+    if (k > 0 && nodes[k].name != nodes[k - 1].name)
+      ++host;
+    hosts.insert(hosts.end(), of_nodes[k], host);
   }
-  return sizes.size() == 1 ? "1" : fmt::format("{}", fmt::join(sizes, ","));
+  return topology::islands_text(hosts);
 }
 
 /// Sets a flag to another value than the words have for it.

@@ -39,6 +39,23 @@ double shared_sample_time(const actors::experiment& e) {
   return actors::measure_sample_time(e) * std::max(1.0, static_cast<double>(e.settings.workers) / processors);
 }
 
+/// The islands of the workers, as `--islands` names them.
+std::string islands_of(const actors::network& net, const run_options& o) {
+  const auto workers = o.run.workers;
+  const auto homes = net.hosts() != nullptr ? net.hosts()->homes(workers) : std::vector<actors::rank>{};
+  std::vector<std::size_t> islands;
+  for (std::size_t i = 0; i < workers; ++i) {
+    const auto node = homes.empty() ? static_cast<actors::rank>(i / o.world.workers_per_node) : homes[i];
+    const auto island = net.island(node);
+    if (!island)
+      throw error(errc::usage,
+                  fmt::format("--islands is 'hosts', but the network '{}' has no islands", o.world.network),
+                  "choose the network islands or hosts, or give the number of islands, or the workers of each");
+    islands.push_back(*island);
+  }
+  return topology::islands_text(islands);
+}
+
 /// Checks the settings of the world. If no number of workers is given, and the network knows the hosts, there is one
 /// worker for each process there, as in `launch`.
 void check_world(const program& p, run_options& o) {
@@ -50,6 +67,8 @@ void check_world(const program& p, run_options& o) {
       s.network, nodes, s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
   if (net->hosts() != nullptr && !o.workers_given)
     o.run.workers = net->hosts()->slots();
+  if (o.run.islands == "hosts")
+    o.run.islands = islands_of(*net, o);
   actors::make_compute_jitter(s.jitter);
 }
 

@@ -4,6 +4,7 @@
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -43,6 +44,16 @@ islands parse_islands(std::string_view text, std::size_t workers) {
   if (sum != workers)
     throw error(errc::usage, fmt::format("--islands is {}: {} workers, but there are {}", text, sum, workers), remedy);
   return islands{sizes};
+}
+
+std::string islands_text(std::span<const std::size_t> of) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (i == 0 || of[i] != of[i - 1])
+      sizes.push_back(0);
+    ++sizes.back();
+  }
+  return sizes.size() == 1 ? "1" : fmt::format("{}", fmt::join(sizes, ","));
 }
 
 } // namespace gossamer::topology

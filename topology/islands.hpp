@@ -3,6 +3,7 @@
 #include "gossamer/topology/graph.hpp"
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,5 +36,8 @@ std::vector<std::size_t> even_sizes(std::size_t workers, std::size_t count);
 /// @param workers of the whole run
 /// @error errc::usage on a text of another form, or sizes that do not make `workers`
 islands parse_islands(std::string_view text, std::size_t workers);
+/// The text that `parse_islands` reads as these islands.
+/// @param of the island of each worker, by rank; workers of an island follow each other
+std::string islands_text(std::span<const std::size_t> of);
 
 } // namespace gossamer::topology

@@ -147,7 +147,7 @@ topology::islands islands_of(const experiment& e) {
     throw error(errc::usage, fmt::format("--islands is given, but {} knows no islands", e.algorithm->about.name),
                 "leave it out, or choose one of " + names_in_islands(e.known.algorithms));
   if (e.settings.islands == "hosts")
-    throw error(errc::usage, "--islands is 'hosts', which only launch knows",
+    throw error(errc::usage, "--islands is 'hosts', which launch and simulate know",
                 "give the number of islands, or the number of workers of each");
   return topology::parse_islands(e.settings.islands, e.settings.workers);
 }

@@ -107,7 +107,7 @@ const settings_table<settings>& run_settings_table() {
       text_setting({"mixing", "auto|uniform|metropolis|lazy", "weights of gossip"}, &settings::mixing),
       text_setting({"islands", "N|N,N,...",
                     "groups of workers with fast links, which average in each step: their number, their sizes, or, in "
-                    "launch, hosts"},
+                    "launch and simulate, hosts"},
                    &settings::islands),
       text_setting({"codec", "NAME", "how vectors are compressed on the way"}, &settings::codec),
       text_setting({"model", "NAME", "what is learnt"}, &settings::model),

@@ -20,6 +20,7 @@ public:
 
   link_quality link(rank from, rank to) const override { return measured_.links.at(link_number(from, to)); }
   card_rates card(rank node) const override { return cards_.at(node); }
+  std::optional<std::size_t> island(rank node) const override { return node; }
   const hosts_file* hosts() const override { return &measured_; }
 
 private:

@@ -23,6 +23,7 @@ public:
                ? link_number(from, to)
                : beyond_nodes | link_number(static_cast<rank>(where_.of(from)), static_cast<rank>(where_.of(to)));
   }
+  std::optional<std::size_t> island(rank node) const override { return where_.of(node); }
 
 private:
   static constexpr link_quality inside{.latency_s = 25e-6, .bits_per_second = 25e9};

@@ -36,6 +36,8 @@ public:
   /// The line behind the sender's card: pairs of nodes with the same line share its bandwidth. By default each pair has
   /// one of its own.
   virtual std::uint64_t line(rank from, rank to) const;
+  /// The island of a node, whose links are faster than those to others; absent if the network has no islands.
+  virtual std::optional<std::size_t> island(rank) const { return std::nullopt; }
   /// The machines of the nodes, if the network has them: workers then live where `launch` would put them. Null
   /// otherwise.
   virtual const hosts_file* hosts() const { return nullptr; }

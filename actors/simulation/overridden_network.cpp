@@ -51,6 +51,7 @@ public:
   }
 
   std::uint64_t line(rank from, rank to) const override { return base_->line(from, to); }
+  std::optional<std::size_t> island(rank node) const override { return base_->island(node); }
   const hosts_file* hosts() const override { return base_->hosts(); }
 
 private:
@@ -98,6 +99,7 @@ public:
     return {.send = factor_ * rates.send, .receive = factor_ * rates.receive};
   }
   std::uint64_t line(rank from, rank to) const override { return base_->line(from, to); }
+  std::optional<std::size_t> island(rank node) const override { return base_->island(node); }
   const hosts_file* hosts() const override { return base_->hosts(); }
 
 private:

@@ -28,7 +28,8 @@ TEST_F(advising, ranks_by_the_time_to_the_target_on_slow_links) {
   ASSERT_EQ(slow.status, 0) << slow.err;
   EXPECT_THAT(slow.out, AllOf(HasSubstr("Virtual seconds until a test accuracy"), HasSubstr("with twice the bandwidth"),
                               HasSubstr("simulate --data digits:samples=400,test=100"),
-                              HasSubstr("launch --hosts HOST,HOST,... -- train --data"), Not(HasSubstr("nan"))));
+                              HasSubstr("launch --hosts HOST,HOST,... -- train --data"), Not(HasSubstr("nan")),
+                              Not(HasSubstr(" on islands")), Not(HasSubstr(" along fast links"))));
   EXPECT_LT(slow.out.find("\nlocal-sgd"), slow.out.find("\nall-reduce-sgd")) << "an eighth of the bytes:\n" << slow.out;
   EXPECT_LT(slow.out.find("\ndcd-psgd"), slow.out.find("\nd-psgd")) << slow.out;
   EXPECT_THAT(slow.out.substr(slow.out.find("launch it:")), Not(HasSubstr("--network")));
@@ -61,7 +62,8 @@ bandwidth = 1e6
   ASSERT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.out,
               AllOf(HasSubstr("until a training loss of 1.5"), HasSubstr("launch --hosts measured.toml -- train"),
-                    HasSubstr("simulate --network hosts:file=measured.toml")));
+                    HasSubstr("simulate --network hosts:file=measured.toml"),
+                    HasSubstr("\nlocal-sgd:period=8 on islands "), HasSubstr("\nd-psgd along fast links ")));
 }
 
 TEST_F(advising, says_what_is_wrong) {

@@ -29,6 +29,11 @@ TEST(islands, know_whether_they_are_shared) {
   EXPECT_EQ(parse_islands("1,2", 3).count(), 2u);
 }
 
+TEST(islands, have_a_text_that_reads_as_they_are) {
+  for (const char* text : {"1,3,2", "1", "3,3"})
+    EXPECT_EQ(islands_text(of_ranks(parse_islands(text, 6), 6)), text);
+}
+
 TEST(islands, refuse_other_numbers_of_workers) {
   for (const char* text : {"5", "1,2", "2,3", "0", "", "2,,2", "x"})
     try {
