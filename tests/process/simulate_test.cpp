@@ -30,7 +30,7 @@ protected:
 TEST_F(simulation, knows_the_islands_of_its_network) {
   const words job{"--workers", "5", "--algorithm", "local-sgd", "--islands", "hosts"};
   succeed(job + words{"--network", "islands:count=2"});
-  EXPECT_THAT(read("run/config.toml"), HasSubstr("islands = \"2,3\""));
+  EXPECT_THAT(read("run/config.toml"), HasSubstr("islands = '2,3'"));
   const auto refused = run(settings + job + words{"--network", "wan"});
   EXPECT_EQ(refused.status, 2);
   EXPECT_THAT(refused.err, HasSubstr("the network 'wan' has no islands"));
