@@ -1,7 +1,7 @@
 // Deaths and returns at every moment of small runs.
 #include <gtest/gtest.h>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "marks.hpp"
 #include "mortal_world.hpp"
 #include "small_run.hpp"

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "tiny_world.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "gossip_problem.hpp"
 #include "usage_error.hpp"
 

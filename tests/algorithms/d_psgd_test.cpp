@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "gossip_problem.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dense_gossip.hpp"
-#include "tiny_world.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::testing_support {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "tiny_world.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::testing_support {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cuda/world_cases.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 #include "support/gpu_test.hpp"
 
 namespace gossamer::test {

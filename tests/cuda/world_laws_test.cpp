@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "cuda/world_cases.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 #include "support/host_device.hpp"
 
 namespace gossamer::test {

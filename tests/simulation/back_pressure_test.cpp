@@ -6,10 +6,10 @@
 
 #include <gmock/gmock.h>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "push_gossip.hpp"
 #include "quadratic_run.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

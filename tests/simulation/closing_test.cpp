@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

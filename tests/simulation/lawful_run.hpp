@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::testing_support {
 

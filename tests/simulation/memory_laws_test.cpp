@@ -9,7 +9,7 @@
 #include <new>
 
 #include "golden.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace {
 

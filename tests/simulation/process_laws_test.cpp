@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

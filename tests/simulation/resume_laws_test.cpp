@@ -9,7 +9,7 @@
 
 #include "quadratic_run.hpp"
 #include "scratch_folder.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 

@@ -7,9 +7,9 @@
 
 #include <set>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "spellings.hpp"
+#include "gossamer/testing/spellings.hpp"
 #include "torn_link.hpp"
 
 namespace gossamer::actors {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "effort.hpp"
+#include "gossamer/testing/effort.hpp"
 
 namespace gossamer::testing_support {
 

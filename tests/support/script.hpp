@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tiny_world.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 // Workers that do one thing.
 namespace gossamer::testing_support {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,21 +15,26 @@ namespace gossamer::testing_support {
 inline constexpr std::pair<const char*, const char*> protocol_numbers[] = {
     {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "4"}, {"warm-up", "5"}};
 
-/// Returns every algorithm by its defaults, with every choice that its parameters offer, and with another number where
-/// one changes the protocol.
+/// Returns an algorithm by its defaults, with every choice that its parameters offer, and with another number where one
+/// changes the protocol.
+inline std::vector<std::string> spellings_of(const actors::algorithm_entry& entry) {
+  std::vector<std::string> specs{entry.about.name};
+  for (const auto& p : entry.about.parameters) {
+    for (const auto& choice : p.choices)
+      if (choice != p.fallback)
+        specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
+    for (const auto& [key, number] : protocol_numbers)
+      if (key == p.key)
+        specs.push_back(entry.about.name + ":" + key + "=" + number);
+  }
+  return specs;
+}
+
+/// Returns those of all built-in algorithms.
 inline std::vector<std::string> every_spelling() {
   std::vector<std::string> specs;
-  for (const auto& entry : actors::algorithms()) {
-    specs.push_back(entry.about.name);
-    for (const auto& p : entry.about.parameters) {
-      for (const auto& choice : p.choices)
-        if (choice != p.fallback)
-          specs.push_back(entry.about.name + ":" + p.key + "=" + choice);
-      for (const auto& [key, number] : protocol_numbers)
-        if (key == p.key)
-          specs.push_back(entry.about.name + ":" + key + "=" + number);
-    }
-  }
+  for (const auto& entry : actors::algorithms())
+    std::ranges::copy(spellings_of(entry), std::back_inserter(specs));
   return specs;
 }
 

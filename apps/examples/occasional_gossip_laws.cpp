@@ -1,0 +1,12 @@
+// The laws that the built-in algorithms keep, for the one of occasional_gossip.hpp.
+#include "gossamer/testing/algorithm_laws.hpp"
+
+#include "occasional_gossip.hpp"
+
+// snippet laws begin
+namespace gossamer::actors {
+
+INSTANTIATE_TEST_SUITE_P(own, algorithm_law, testing::ValuesIn(algorithm_cases({&own::entry, 1})), law_name);
+
+} // namespace gossamer::actors
+// snippet laws end

@@ -1,0 +1,274 @@
+#pragma once
+
+// The promises of every algorithm under any interleaving of its messages, as tests for googletest. A program with
+// algorithms of its own includes this header in one source, and instantiates the suite:
+//
+//     INSTANTIATE_TEST_SUITE_P(own, algorithm_law, testing::ValuesIn(algorithm_cases(own_algorithms)), law_name);
+//
+// Faults, deaths and checkpoints are tried by `simulate --seeds 1..200 --chaos 1` of that program.
+#include "gossamer/testing/effort.hpp"
+#include "gossamer/testing/spellings.hpp"
+#include "gossamer/testing/tiny_world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <ostream>
+#include <set>
+#include <span>
+
+namespace gossamer::actors {
+
+using testing_support::tiny_world;
+
+/// What the laws are tried on: an algorithm, and a spec that names it.
+struct algorithm_case {
+  std::string spec;
+  algorithm_entry entry;
+};
+
+inline void PrintTo(const algorithm_case& c, std::ostream* out) { *out << c.spec; }
+
+/// Returns cases for algorithms: by their defaults, and with every choice that their parameters offer.
+inline std::vector<algorithm_case> algorithm_cases(std::span<const algorithm_entry> entries) {
+  std::vector<algorithm_case> result;
+  for (const auto& entry : entries)
+    for (const auto& spec : testing_support::spellings_of(entry))
+      result.push_back({spec, entry});
+  return result;
+}
+
+/// The spec as a name for googletest.
+inline std::string law_name(const testing::TestParamInfo<algorithm_case>& instance) {
+  return testing_support::as_test_name(instance.param.spec);
+}
+
+inline constexpr std::size_t law_dimension = 33;
+inline constexpr tensor_shape law_tensors[]{{4, 8}, {1, law_dimension - 32}};
+
+/// Noisy gradients of (1/2) ||x - centre_i||^2, where every worker has its own centre.
+class law_problem {
+public:
+  explicit law_problem(float noise) : noise_(noise) {}
+
+  vec centre(rank i) { return point(pool_, random_stream{9, i, purpose::synthetic}, 0); }
+  vec gradient(rank i, std::uint64_t step, const vec& x) {
+    return x - centre(i) + noise_ * point(pool_, random_stream{9, i, purpose::data}, step);
+  }
+  tiny_world::gradient_of gradients() {
+    return [this](rank i, std::uint64_t step, const vec& x) { return gradient(i, step, x); };
+  }
+  vec start() { return vec{pool_, law_dimension}; }
+
+private:
+  static vec point(buffer_pool& pool, random_stream stream, std::uint64_t step) {
+    vec v{pool, law_dimension};
+    random_sequence r{stream, step};
+    for (auto& value : v.mutate())
+      value = static_cast<float>(r.normal());
+    return v;
+  }
+
+  buffer_pool pool_;
+  float noise_;
+};
+
+class algorithm_law : public testing::TestWithParam<algorithm_case> {
+protected:
+  const algorithm_entry& entry() const { return GetParam().entry; }
+  arguments given() const { return {"algorithm", entry().about, spec::parse(GetParam().spec)}; }
+  std::size_t masters() const { return entry().masters ? entry().masters(given()) : 0; }
+
+  /// Makes a world with the masters that the algorithm needs.
+  tiny_world world_of(tiny_world::options o, const vec& x, tiny_world::gradient_of gradient) const {
+    o.masters = masters();
+    o.synchronous = entry().traits.synchronous;
+    o.updates_per_epoch = 10;
+    const auto make = [this, x, workers = o.workers](rank i) {
+      const auto values = given();
+      const algorithm_setup setup{
+          .given = values, .initial = x, .tensors = law_tensors, .master = i < workers ? 0 : i - workers};
+      return i < workers ? entry().make(setup) : entry().make_master(setup);
+    };
+    return {o, make, std::move(gradient)};
+  }
+  /// Returns the mean of all models, or the model of the one master.
+  std::vector<double> result_of(tiny_world& world, std::size_t workers) const {
+    if (masters() > 0) {
+      const auto x = world.model(static_cast<rank>(workers)).view();
+      return {x.begin(), x.end()};
+    }
+    auto mean = world.sum_of_models();
+    for (auto& value : mean)
+      value /= static_cast<double>(workers);
+    return mean;
+  }
+};
+
+TEST_P(algorithm_law, with_one_worker_is_plain_sgd_bit_for_bit) {
+  if (!entry().traits.promises.follows_mean_gradient)
+    GTEST_SKIP() << "applies signs, also those of a single worker";
+  if (!entry().traits.promises.sgd_alone)
+    GTEST_SKIP() << "is not SGD, also with a single worker";
+  for (const char* optimiser : {"sgd", "momentum:beta=0.9", "nesterov:beta=0.9,weight-decay=0.01"}) {
+    law_problem p{0.1f};
+    constexpr std::uint64_t steps = 50;
+    auto world = world_of({.optimiser = optimiser, .workers = 1, .steps = steps}, p.start(), p.gradients());
+    ASSERT_TRUE(world.run());
+    vec x = p.start();
+    const auto plain = compute::make_optimiser(optimiser);
+    for (std::uint64_t t = 0; t < steps; ++t)
+      plain->step(x, p.gradient(0, t, x), 0.1f);
+    if (entry().traits.promises.sgd_to_the_bit) {
+      EXPECT_EQ(world.model(masters() > 0 ? 1 : 0), x) << optimiser;
+    } else {
+      EXPECT_LT(squared_distance(world.model(0).view(), x.view()), 1e-12 * sum_of_squares(x.view())) << optimiser;
+    }
+  }
+}
+
+TEST_P(algorithm_law, moves_by_a_direction_with_rate_one_as_by_its_gradient) {
+  if (!entry().traits.takes_direction)
+    GTEST_SKIP() << "scales what it sends by the rate itself, or wants gradients at other points";
+  constexpr std::size_t workers = 4;
+  const auto result = [&](float lr, float share) {
+    law_problem p{0.1f};
+    const auto gradient = [&](rank i, std::uint64_t step, const vec& x) {
+      vec g = p.gradient(i, step, x);
+      return g *= share;
+    };
+    auto world = world_of({.optimiser = "sgd", .workers = workers, .steps = 60, .lr = lr}, p.start(), gradient);
+    EXPECT_TRUE(world.run());
+    return result_of(world, workers);
+  };
+  // A power of two is exact in every product, so the order of the two products shows in no bit.
+  EXPECT_EQ(result(0.25f, 1), result(1, 0.25f));
+}
+
+TEST_P(algorithm_law, finishes_and_finds_the_minimum_under_any_interleaving) {
+  for (std::uint64_t seed = 1; seed <= test::tries(20); ++seed) {
+    law_problem p{0.02f};
+    constexpr std::size_t workers = 6;
+    auto world = world_of({.workers = workers, .steps = 300, .lr = 0.05, .seed = seed}, p.start(), p.gradients());
+    ASSERT_TRUE(world.run()) << "seed " << seed;
+    if (!entry().traits.promises.follows_mean_gradient)
+      continue; // workers that vote by sign do not agree on the minimum of the mean
+    vec minimum = (1.0f / workers) * p.centre(0);
+    for (rank i = 1; i < workers; ++i)
+      minimum += (1.0f / workers) * p.centre(i);
+    const auto result = result_of(world, workers);
+    double distance = 0, norm = 0;
+    for (std::size_t k = 0; k < law_dimension; ++k) {
+      distance += std::pow(result[k] - static_cast<double>(minimum[k]), 2);
+      norm += std::pow(static_cast<double>(minimum[k]), 2);
+    }
+    // An asynchronous run weighs each worker by its share of the updates, and the shares differ a little. A master's
+    // model is as noisy as a single worker's, not as a mean of several.
+    const double share = entry().traits.synchronous ? 0.01 : masters() == 0 ? 0.06 : 0.06 * workers;
+    EXPECT_LT(distance, share * norm) << "seed " << seed;
+  }
+}
+
+/// Bounds the rounding errors of the codec `uniform` in the sum of the models, by the messages that carry them.
+class rounding_noise {
+public:
+  void hears(const frame& f) {
+    if (f.body.bits > 32 && f.body.codec == uniform_ && messages_.insert({f.source, f.label.step}).second) {
+      float delta;
+      std::memcpy(&delta, f.body.payload.data(), sizeof delta);
+      variance_ += std::pow(static_cast<double>(delta), 2) / 4;
+    }
+  }
+  /// Returns 4.5 standard deviations. ECD's estimates remember a message with a weight of 2, in all steps together. In
+  /// other algorithms the weight is 1.
+  double most_of_its_sum() const { return 4.5 * 2 * std::sqrt(variance_); }
+
+private:
+  std::uint8_t uniform_ = compress::codecs().find("uniform").wire_number;
+  std::set<std::pair<rank, std::uint64_t>> messages_;
+  double variance_ = 0;
+};
+
+// The sum of all models moves only by the gradients: averaging neither loses nor invents anything.
+TEST_P(algorithm_law, averaging_conserves_the_mean_of_the_models) {
+  if (!entry().traits.promises.follows_mean_gradient)
+    GTEST_SKIP() << "what signs leave out is not in the models";
+  if (masters() > 0)
+    GTEST_SKIP() << "workers do not average: what they exchange with masters is claimed, and checked in simulation";
+  for (const char* codec : {"identity", "uniform:bits=8", "uniform:bits=16"}) {
+    const bool lossy = std::string_view{codec} != "identity";
+    if (entry().traits.needs == codec_need::exact && lossy)
+      continue;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      law_problem p{1.0f};
+      std::vector<double> applied(law_dimension);
+      constexpr std::size_t workers = 4;
+      rounding_noise noise;
+      auto world = world_of({.codec = codec,
+                             .workers = workers,
+                             .steps = 40,
+                             .seed = seed,
+                             .on_send = [&](rank, const frame& f) { noise.hears(f); }},
+                            p.start(), [&](rank i, std::uint64_t step, const vec& x) {
+                              auto g = p.gradient(i, step, x);
+                              for (std::size_t k = 0; k < law_dimension; ++k)
+                                applied[k] -= 0.1 * static_cast<double>(g[k]);
+                              return g;
+                            });
+      ASSERT_TRUE(world.run());
+      const auto sum = world.sum_of_models();
+      const double allowed = lossy && entry().traits.promises.lossy_codecs_move_mean ? noise.most_of_its_sum() : 0;
+      for (std::size_t k = 0; k < law_dimension; ++k)
+        EXPECT_NEAR(sum[k], applied[k], allowed + 2e-4 * (1 + std::abs(applied[k]))) << codec << " seed " << seed;
+    }
+  }
+}
+
+TEST_P(algorithm_law, repeats_itself_for_the_same_seed) {
+  const auto run = [&](std::uint64_t seed) {
+    law_problem p{0.5f};
+    auto world = world_of({.codec = (entry().traits.needs == codec_need::exact) ? "identity" : "uniform:bits=4",
+                           .workers = 4,
+                           .steps = 30,
+                           .seed = seed},
+                          p.start(), p.gradients());
+    EXPECT_TRUE(world.run());
+    return result_of(world, 4);
+  };
+  EXPECT_EQ(run(1), run(1));
+}
+
+// The state is complete: a run that is saved at the beginning of a step, restored by other objects and resumed ends at
+// the same result.
+TEST_P(algorithm_law, goes_on_where_it_was_saved_bit_for_bit) {
+  // A number of workers for which a run is a function of its seed alone: several with equal steps, or only one.
+  const std::size_t workers = entry().traits.synchronous ? 4 : 1;
+  constexpr std::uint64_t stop = 13, steps = 32;
+  law_problem p{0.1f};
+  const auto world_with = [&](tiny_world::options o) {
+    o.codec = entry().traits.default_codec;
+    o.optimiser = "nesterov:beta=0.8";
+    o.workers = workers;
+    o.equal_steps = entry().traits.equal_steps;
+    o.steps = steps;
+    o.lr = 0.05;
+    return world_of(o, p.start(), p.gradients());
+  };
+  auto whole = world_with({.keep_states_at = stop});
+  ASSERT_TRUE(whole.run());
+  if (whole.kept_states().empty())
+    GTEST_SKIP() << "its workers only do what the master tells them";
+  ASSERT_EQ(whole.kept_states().size(), workers + masters());
+  auto second_half = world_with({.saved = whole.kept_states(), .done = stop * workers});
+  ASSERT_TRUE(second_half.run());
+  for (rank i = 0; i < workers + masters(); ++i) {
+    EXPECT_NE(whole.model(i), p.start()) << "nothing was learnt";
+    EXPECT_EQ(whole.model(i), second_half.model(i)) << i;
+    EXPECT_EQ(whole.worker(i).state(), second_half.worker(i).state()) << i;
+  }
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(algorithm_law);
+
+} // namespace gossamer::actors
