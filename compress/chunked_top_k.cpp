@@ -44,17 +44,25 @@ class chunk_encoder {
 public:
   chunk_encoder(chunk_layout layout, bit_writer& out) : layout_(layout), out_(out) {}
 
-  void operator()(std::span<const float> chunk, const places& kept) {
+  /// @returns false, and nothing is written, when a value that is kept is not finite
+  bool operator()(std::span<const float> chunk, const places& chosen) {
+    const std::span kept{chosen.begin(), chosen.end()};
     values_.resize(kept.size());
     codes_.resize(kept.size());
     std::ranges::transform(kept, values_.begin(), [&](auto i) { return chunk[i]; });
+    if (!std::isfinite(max_magnitude(values_)))
+      return false;
     if (layout_.how != value_code::as_float)
       put_numbers();
+    auto out = out_; // codes might be those of `out_`, for all the compiler knows
+    const int code_bits = layout_.code_bits(), bits = code_bits + place_bits(chunk.size());
     for (std::size_t j = 0; j < kept.size(); ++j) {
-      out_.put(layout_.how == value_code::as_float ? std::bit_cast<std::uint32_t>(values_[j]) : codes_[j],
-               layout_.code_bits());
-      out_.put(kept[j], place_bits(chunk.size()));
+      const std::uint64_t code =
+          layout_.how == value_code::as_float ? std::bit_cast<std::uint32_t>(values_[j]) : codes_[j];
+      out.put(code | std::uint64_t{kept[j]} << code_bits, bits);
     }
+    out_ = out;
+    return true;
   }
 
 private:
@@ -161,7 +169,6 @@ public:
   capabilities can() const override { return {.deterministic = true}; }
 
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
-    finite_max_magnitude(v.view());
     const auto size = bits(v.size());
     packet p{.codec = chunked_top_k_wire_number,
              .parameter = static_cast<std::uint8_t>(layout_.how),
@@ -173,7 +180,8 @@ public:
     chunk_encoder encode_chunk{layout_, out};
     for (auto rest = v.view(); !rest.empty(); rest = rest.subspan(std::min<std::size_t>(chunk_, rest.size()))) {
       const auto chunk = rest.first(std::min<std::size_t>(chunk_, rest.size()));
-      encode_chunk(chunk, largest(v.pool(), chunk, kept_.of(chunk.size())));
+      if (!encode_chunk(chunk, largest(v.pool(), chunk, kept_.of(chunk.size()))))
+        finite_max_magnitude(v.view()); // names the first that is not finite
     }
     out.finish();
     return p;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 HWY_BEFORE_NAMESPACE();
 namespace gossamer::compress::detail {
@@ -92,6 +93,87 @@ std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, flo
   return keep(v, first, to, chooses);
 }
 
+/// The bits of a float without its sign: they order as the magnitudes do.
+template <class D>
+HWY_INLINE hn::Vec<D> magnitudes(D d, const float* v) {
+  return hn::And(hn::BitCast(d, hn::LoadU(hn::RebindToFloat<D>{}, v)), hn::Set(d, 0x7FFFFFFFu));
+}
+
+/// Which keys are at least this one. Numbers with a sign, which no key has, are the ones that all processors compare.
+template <class D>
+HWY_INLINE hn::Mask<D> reach(D d, hn::Vec<D> keys, std::uint32_t least) {
+  const hn::RebindToSigned<D> di;
+  return hn::RebindMask(d, hn::Gt(hn::BitCast(di, keys), hn::Set(di, static_cast<std::int32_t>(least) - 1)));
+}
+
+std::size_t keep_at_least(std::span<const float> v, std::uint32_t least, std::uint32_t* places) {
+  std::size_t kept = 0;
+  const auto keep = [&](auto d, std::size_t i) HWY_ATTR {
+    const auto mask = reach(d, magnitudes(d, v.data() + i), least);
+    append(d, places_from(d, i), mask, places + kept);
+    kept += hn::CountTrue(d, mask);
+  };
+  for_each_register(v.size(), keep);
+  return kept;
+}
+
+void find_maxima(std::span<const float> v, std::span<std::uint32_t> maxima) {
+  std::ranges::fill(maxima, 0u);
+  for (; !v.empty(); v = v.subspan(std::min(maxima.size(), v.size()))) {
+    const auto raise = [&](auto d, std::size_t i) HWY_ATTR {
+      hn::StoreU(hn::Max(magnitudes(d, v.data() + i), hn::LoadU(d, maxima.data() + i)), d, maxima.data() + i);
+    };
+    for_each_register(std::min(maxima.size(), v.size()), raise);
+  }
+}
+
+std::size_t count_at_least(std::span<const std::uint32_t> keys, std::uint32_t least) {
+  std::size_t count = 0;
+  const auto add = [&](auto d, std::size_t i)
+                       HWY_ATTR { count += hn::CountTrue(d, reach(d, hn::LoadU(d, keys.data() + i), least)); };
+  for_each_register(keys.size(), add);
+  return count;
+}
+
+std::uint32_t cut(std::span<const std::uint32_t> keys, std::size_t least, std::size_t most) {
+  std::uint32_t low = ~0u, high = 0;
+  for (const auto key : keys) {
+    low = std::min(low, key);
+    high = std::max(high, key);
+  }
+  auto count = keys.size(); // from `low` on
+  while (low < high && count > most) {
+    const auto middle = high - (high - low) / 2;
+    const auto from_middle = count_at_least(keys, middle);
+    if (from_middle >= least) {
+      low = middle;
+      count = from_middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
+/// Each key goes behind those that are larger; equal ones go to one place, and fill the gap that they leave.
+void sort_by_rank(std::span<const std::uint32_t> keys, std::uint32_t* descending) {
+  std::uint32_t ranks[most_ranked];
+  const auto rank = [&](auto d, std::size_t i) HWY_ATTR {
+    const hn::RebindToSigned<decltype(d)> di;
+    const auto key = hn::LoadU(di, reinterpret_cast<const std::int32_t*>(keys.data()) + i);
+    auto larger = hn::Zero(di);
+    for (const auto other : keys)
+      larger = hn::Sub(larger, hn::VecFromMask(di, hn::Gt(hn::Set(di, static_cast<std::int32_t>(other)), key)));
+    hn::StoreU(hn::BitCast(d, larger), d, ranks + i);
+  };
+  for_each_register(keys.size(), rank);
+  std::fill_n(descending, keys.size(), ~0u);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    descending[ranks[i]] = keys[i];
+  for (std::size_t i = 1; i < keys.size(); ++i)
+    descending[i] = std::min(descending[i], descending[i - 1]);
+}
+
 constexpr std::size_t partial_sums = 8;
 
 /// Adds a number of elements that is a multiple of `partial_sums`.
@@ -136,6 +218,10 @@ namespace gossamer::compress::detail {
 HWY_EXPORT(keep_places);
 HWY_EXPORT(keep_marked);
 HWY_EXPORT(keep_large);
+HWY_EXPORT(keep_at_least);
+HWY_EXPORT(find_maxima);
+HWY_EXPORT(cut);
+HWY_EXPORT(sort_by_rank);
 HWY_EXPORT(part_all);
 
 std::size_t keep_places(const std::uint64_t* bits, std::size_t size, std::uint32_t first,
@@ -151,6 +237,25 @@ std::size_t keep_marked(std::span<const float> v, const std::uint64_t* bits, std
 std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, float level, std::uint32_t first,
                        kept_end to) noexcept {
   return HWY_DYNAMIC_DISPATCH(keep_large)(v, words, level, first, to);
+}
+
+std::size_t keep_at_least(std::span<const float> v, std::uint32_t least, std::uint32_t* places) noexcept {
+  return HWY_DYNAMIC_DISPATCH(keep_at_least)(v, least, places);
+}
+
+void find_maxima(std::span<const float> v, std::span<std::uint32_t> maxima) noexcept {
+  HWY_DYNAMIC_DISPATCH(find_maxima)(v, maxima);
+}
+
+std::uint32_t cut(std::span<const std::uint32_t> keys, std::size_t least, std::size_t most) noexcept {
+  return HWY_DYNAMIC_DISPATCH(cut)(keys, least, most);
+}
+
+void sort_descending(std::span<const std::uint32_t> keys, std::uint32_t* descending) noexcept {
+  if (keys.size() <= most_ranked)
+    return HWY_DYNAMIC_DISPATCH(sort_by_rank)(keys, descending);
+  std::ranges::copy(keys, descending);
+  std::sort(descending, descending + keys.size(), std::greater{});
 }
 
 parted part_magnitudes(std::span<const float> v, double level) noexcept {

@@ -1,8 +1,12 @@
+#include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 #include "gossamer/compress/detail/kept_count.hpp"
 #include "gossamer/compress/detail/largest.hpp"
 #include "gossamer/compress/detail/packet_form.hpp"
 #include "gossamer/compress/detail/sparse_payload.hpp"
+
+#include <algorithm>
+#include <cmath>
 
 namespace gossamer::compress::detail {
 namespace {
@@ -16,7 +20,11 @@ public:
   capabilities can() const override { return {.deterministic = true}; }
 
   packet encode(const vec& v, const random_stream&, std::uint64_t) const override {
-    return values_with_places(top_k_wire_number, v, largest(v.pool(), v.view(), kept_.of(v.size())), 1);
+    const auto all = v.view();
+    const auto kept = largest(v.pool(), all, kept_.of(v.size()));
+    if (std::ranges::any_of(kept, [all](auto i) { return !std::isfinite(all[i]); }))
+      finite_max_magnitude(all); // names the first that is not finite
+    return values_with_places(top_k_wire_number, v, kept, 1);
   }
 
   std::shared_ptr<const packet_form> form() const override {

@@ -1,8 +1,10 @@
 #include "gossamer/compress/detail/two_bit_codes.hpp"
 
+#include "gossamer/compress/detail/place_kernels.hpp"
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
 #include <vector>
 
 namespace gossamer::compress::detail {
@@ -11,38 +13,36 @@ namespace {
 /// The least of the upper magnitudes of the best split, which leaves most of sum |v|^2 in the means:
 /// n_lower mean_lower^2 + n_upper mean_upper^2. Among equal magnitudes that sum is convex, so it is largest at an end.
 float best_split(std::span<const float> values) {
-  std::vector<float> descending(values.size());
-  double total = 0, upper = 0, most = -1;
-  std::ranges::transform(values, descending.begin(), [](float x) { return std::fabs(x); });
-  std::ranges::sort(descending, std::greater{});
-  for (const float x : descending)
-    total += static_cast<double>(x);
-  float split = 0;
-  for (std::size_t n = 1; n <= descending.size(); ++n) {
-    const float x = descending[n - 1];
-    upper += static_cast<double>(x);
-    if (n < descending.size() && descending[n] == x)
-      continue;
-    const auto others = static_cast<double>(descending.size() - n);
-    const double kept =
-        upper * upper / static_cast<double>(n) + (others == 0 ? 0 : (total - upper) * (total - upper) / others);
-    if (kept > most) {
+  std::vector<std::uint32_t> keys(values.size()), descending(values.size());
+  std::ranges::transform(values, keys.begin(), [](float x) { return std::bit_cast<std::uint32_t>(std::fabs(x)); });
+  sort_descending(keys, descending.data());
+  std::vector<double> sums(values.size()); // of the largest ones
+  double total = 0, n = 0, most = -1;
+  std::ranges::transform(descending, sums.begin(),
+                         [&](auto key) { return total += static_cast<double>(std::bit_cast<float>(key)); });
+  std::uint32_t split = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    const double upper = sums[i], lower = total - upper, others = static_cast<double>(sums.size()) - ++n;
+    const double kept = upper * upper / n + lower * lower / std::max(others, 1.0); // lower is 0 where no others are
+    if (kept > most && (i + 1 == sums.size() || descending[i + 1] != descending[i])) {
       most = kept;
-      split = x;
+      split = descending[i];
     }
   }
-  return split;
+  return std::bit_cast<float>(split);
 }
 
 /// The mean of the numbers of each kind; 0 where there are none.
 four_levels means_of_kinds(std::span<const float> values, auto number_of, auto kind_of) {
   std::array<double, 4> sums{};
   std::array<double, 4> counts{};
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto kind = kind_of(i);
-    sums[kind] += static_cast<double>(number_of(values[i]));
-    ++counts[kind];
-  }
+  constexpr double ones[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
+  for (std::size_t i = 0; i < values.size(); ++i) // a branch for each would be guessed wrong; 0 changes no sum
+    for (std::size_t kind = 0; kind < sums.size(); ++kind) {
+      const double one = ones[kind_of(i)][kind];
+      sums[kind] += one * static_cast<double>(number_of(values[i]));
+      counts[kind] += one;
+    }
   four_levels means{};
   for (std::size_t kind = 0; kind < means.size(); ++kind)
     if (counts[kind] > 0)

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -117,6 +119,65 @@ TEST_P(place_kernels_on, part_magnitudes_in_the_documented_order) {
       EXPECT_EQ(parted.below, sum) << size << " at " << level;
       EXPECT_EQ(parted.above, count) << size << " at " << level;
     }
+}
+
+std::vector<std::uint32_t> keys_of(std::span<const float> v) {
+  std::vector<std::uint32_t> keys(v.size());
+  std::ranges::transform(v, keys.begin(), [](float x) { return std::bit_cast<std::uint32_t>(std::fabs(x)); });
+  return keys;
+}
+
+std::size_t reaching(std::span<const std::uint32_t> keys, std::uint32_t least) {
+  return static_cast<std::size_t>(std::ranges::count_if(keys, [=](auto key) { return key >= least; }));
+}
+
+TEST_P(place_kernels_on, keep_elements_from_a_bound_on) {
+  for (auto size : sizes)
+    for (float least : {0.0f, std::numeric_limits<float>::denorm_min(), 0.5f, std::numeric_limits<float>::infinity()}) {
+      const auto v = many_values(size);
+      const auto key = std::bit_cast<std::uint32_t>(least);
+      auto expected = kept_one_by_one(v, [&](std::size_t i) { return std::fabs(v[i]) >= least; }).places;
+      for (auto& place : expected)
+        place -= first;
+      EXPECT_EQ(kept_by(size, [&](kept_end to) { return keep_at_least(v, key, to.places); }).places, expected);
+    }
+}
+
+TEST_P(place_kernels_on, find_the_largest_of_each_group) {
+  for (auto size : sizes)
+    for (std::size_t groups : {1u, 3u, 16u, 256u}) {
+      const auto v = many_values(size);
+      const auto keys = keys_of(v);
+      std::vector<std::uint32_t> expected(groups), maxima(groups, 7);
+      for (std::size_t i = 0; i < size; ++i)
+        expected[i % groups] = std::max(expected[i % groups], keys[i]);
+      find_maxima(v, maxima);
+      EXPECT_EQ(maxima, expected) << size << " in " << groups;
+    }
+}
+
+TEST_P(place_kernels_on, cut_between_two_ranks) {
+  for (auto size : sizes)
+    for (std::size_t least : {std::size_t{1}, size / 3, size})
+      for (std::size_t most : {least, least + least / 4}) {
+        const auto keys = keys_of(many_values(size));
+        if (least == 0 || least > size)
+          continue;
+        const auto bound = cut(keys, least, most);
+        EXPECT_GE(reaching(keys, bound), least) << size;
+        EXPECT_TRUE(reaching(keys, bound) <= most || reaching(keys, bound + 1) < least) << least << " of " << size;
+      }
+}
+
+TEST_P(place_kernels_on, sort_keys) {
+  for (auto size : sizes) {
+    const auto keys = keys_of(many_values(size));
+    auto expected = keys;
+    std::ranges::sort(expected, std::greater{});
+    std::vector<std::uint32_t> descending(size);
+    sort_descending(keys, descending.data());
+    EXPECT_EQ(descending, expected);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(instruction_set, place_kernels_on, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
