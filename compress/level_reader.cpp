@@ -49,27 +49,35 @@ constexpr auto dense = [] {
   return tables;
 }();
 
-/// The distance, the sign and the magnitude with whose codes the bits of an index begin. None: `bits` is 0.
+/// The distance, the sign and the magnitude with whose codes the bits of an index begin.
 struct sparse_beginning {
   std::uint8_t distance = 0;
   std::int8_t level = 0;
-  std::uint8_t bits = 0;
 };
-constexpr int sparse_bits = 13;
+constexpr int sparse_bits = 14;
+constexpr std::size_t sparse_size = std::size_t{1} << sparse_bits;
+
+/// Lengths are apart, in few lines of the cache: the next code waits for nothing else. None: 0.
+struct sparse_tables {
+  std::array<std::uint8_t, sparse_size> bits{};
+  std::array<sparse_beginning, sparse_size> beginnings{};
+};
+
 constexpr auto sparse = [] {
-  std::array<sparse_beginning, std::size_t{1} << sparse_bits> table{};
+  sparse_tables tables;
   const auto beginning_of = [](std::size_t bits) { return omega_beginnings[bits % omega_beginnings.size()]; };
-  for (std::size_t index = 0; index < table.size(); ++index) {
+  for (std::size_t index = 0; index < sparse_size; ++index) {
     const auto distance = beginning_of(index);
     const auto magnitude = beginning_of(index >> (distance.length + 1));
     const int bits = distance.length + 1 + magnitude.length;
     if (distance.length == 0 || magnitude.length == 0 || bits > sparse_bits)
       continue;
     const bool negative = (index >> distance.length & 1) != 0;
-    table[index] = {distance.number, static_cast<std::int8_t>(negative ? -magnitude.number : magnitude.number),
-                    static_cast<std::uint8_t>(bits)};
+    tables.bits[index] = static_cast<std::uint8_t>(bits);
+    tables.beginnings[index] = {distance.number,
+                                static_cast<std::int8_t>(negative ? -magnitude.number : magnitude.number)};
   }
-  return table;
+  return tables;
 }();
 
 /// The next bits of a reader in a register. The ones behind them are loaded while these are looked at, because to wait
@@ -145,11 +153,11 @@ void level_reader::read_dense(Level* levels, std::size_t count) {
     levels[i++] = static_cast<Level>(number == 1 ? 0 : take_level(number - 1, in.take(1) == 1));
   };
   if constexpr (sizeof(Level) == 1) {
-    constexpr int lookups = 5; // as many as 64 bits are enough for
+    constexpr std::size_t most_lookups = 5; // as many as 64 bits are enough for
     bit_window window{in};
-    while (i + lookups * std::size_t{dense_bits} <= count) {
+    while (i + dense_bits <= count) {
       dense_beginning next;
-      for (int k = 0; k < lookups; ++k) {
+      for (auto lookups = std::min(most_lookups, (count - i) / dense_bits); lookups > 0; --lookups) {
         const auto index = window.next(dense_bits);
         next = dense.beginnings[index];
         std::memcpy(levels + i, dense.levels[index].data(), dense_at_once);
@@ -174,27 +182,31 @@ void level_reader::read_dense(Level* levels, std::size_t count) {
 template <class Level>
 void level_reader::read_sparse(std::uint64_t begin, Level* levels, std::size_t count) {
   const auto end = begin + count;
-  auto in = in_;
-  bit_window window{in};
-  while (place_ < end) {
-    levels[place_++ - begin] = static_cast<Level>(level_);
-    const auto next = sparse[window.next(sparse_bits)];
-    if (next.bits == 0 || next.distance > elements_ - place_ || std::abs(next.level) > s_ || !window.holds(next.bits)) {
+  auto state = *this; // the levels might be those of this reader, for all the compiler knows
+  bit_window window{state.in_};
+  for (unsigned taken = 1; state.place_ < end; ++taken) {
+    levels[state.place_++ - begin] = static_cast<Level>(state.level_);
+    const auto index = window.next(sparse_bits);
+    const auto bits = sparse.bits[index];
+    const auto& next = sparse.beginnings[index];
+    if (bits == 0 || next.distance > state.elements_ - state.place_ || std::abs(next.level) > state.s_
+        || !window.holds(bits)) {
       window.read_on(); // the end, a long code, or a mistake
-      in_ = in;
+      *this = state;
       find_next();
-      in = in_;
+      state = *this;
       window.open();
+      taken = 0;
       continue;
     }
-    place_ += std::uint64_t{next.distance} - 1;
-    level_ = next.level; // NOLINT(bugprone-signed-char-misuse): a small number, and no character
-    window.skip(next.bits);
-    if (window.left() <= sparse_bits)
+    state.place_ += std::uint64_t{next.distance} - 1;
+    state.level_ = next.level; // NOLINT(bugprone-signed-char-misuse): a small number, and no character
+    window.skip(bits);
+    if (taken % (64 / sparse_bits) == 0) // not when few bits are left: that would be hard to predict
       window.read_on();
   }
   window.read_on();
-  in_ = in;
+  *this = state;
 }
 
 void level_reader::read(std::size_t begin, std::size_t count, level_codes& codes) {
