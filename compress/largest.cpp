@@ -12,7 +12,9 @@ std::uint32_t key_of(float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFF
 /// `groups`: where k groups have a maximum from the bound on, k elements do.
 std::uint32_t bound(const buffer_pool& pool, std::span<const float> from, std::size_t k) {
   constexpr std::size_t fewest_groups = 256;
-  const auto groups = std::bit_ceil(std::max(4 * k, fewest_groups));
+  auto groups = std::bit_ceil(std::max(4 * k, fewest_groups));
+  while (groups >= from.size() && groups / 2 >= std::max(k, fewest_groups))
+    groups /= 2;
   if (groups >= from.size())
     return 0;
   places storage{pool, groups};
