@@ -93,15 +93,13 @@ class Run:
         rest = b""
         with contextlib.suppress(OSError):  # the end of a terminal
             while more := os.read(screen, 65536):
-                *lines, rest = re.split(rb"(?:\r|\n|\x1b\[K)+", rest + more)
-                if re.search(rb"bit/s$", rest):  # the end of a line that will be replaced
-                    lines, rest = [*lines, rest], b""
+                *lines, rest = re.split(rb"(?:\r|\n|\x1b\[\d*[A-Z])+", rest + more)
                 for line in lines:
                     self.hear(line.decode(errors="replace"))
         os.close(screen)
 
     def hear(self, line: str) -> None:
-        if progress := re.match(r"epoch ([\d.]+)\S*  loss .* (\d+) of \d+ nodes  .*bit/s$", line):
+        if progress := re.match(r"epoch ([\d.]+)\S*  \S+ left  (\d+) of \d+ nodes", line):
             present = int(progress[2])
             if present > self.nodes - len(self.missed):
                 return  # from a former leader that has yet to learn of its successor
@@ -121,7 +119,7 @@ class Run:
         if leads := re.search(r"this node leads the run from now on, at (\S+)", line):
             self.address = leads[1]
         self.restarted += "is started again" in line
-        if line and not line.startswith("epoch"):
+        if line and not re.match(r"epoch|loss| *worker \d+ +\d+ steps", line):  # evaluations and the rest of the block
             print(f"{self.now():8.2f} s  {line}", flush=True)
 
     def look(self) -> list[Process]:

@@ -22,12 +22,12 @@ time, but always fewer than half; partitions come alone. Then the same job train
 Prints the number of blows of each kind, the pause of the run around them, the time until all were back, the loss of
 reported epochs, the number of lives that are not counted to their end, and both accuracies.
 
-Fails when the run does not end by itself in its time, ends with an error or does not recover, when a node was started
-again without a blow, when a process outlives the run, when a count in metrics.jsonl goes back, when the accuracy is
-lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold more than
---most-growth KiB more with each blow that they survive, in the mean; --spare lets one process live long enough to
-tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows. The folder of a failed run is
-kept.
+Fails when no blow falls, when the run does not end by itself in its time, ends with an error or does not recover, when
+a node was started again without a blow, when a process outlives the run, when a count in metrics.jsonl goes back, when
+the accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold
+more than --most-growth KiB more with each blow that they survive, in the mean; --spare lets one process live long
+enough to tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows. The folder of a
+failed run is kept.
 """
 
 import argparse
@@ -279,6 +279,8 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
           f"{sum(blow.hit_leader for blow in striker.blows)} hit the leader; {alone['test_accuracy']:.4f} undisturbed; "
           f"{struck['time_s']:.1f} s and {alone['time_s']:.1f} s; longest pause undisturbed "
           f"{alone_run.pause_s(0, math.inf):.2f} s", flush=True)
+    if not striker.blows:
+        yield "no blow has fallen: the run is too short, or its progress is not understood"
     if striker.open:
         yield f"the run ended before it had recovered from {striker.open}"
     away = sum(striker.most_away(blow) for blow in striker.blows)
@@ -297,9 +299,10 @@ def grown(memory: Memory, most_kib: float) -> Iterator[str]:
     if survived < FEWEST:
         print(f"memory: {survived} blows survived by warm processes are too few to tell whether it grows", flush=True)
         return
-    oldest = memory.oldest()
-    print(f"memory: {kib_a_blow:.1f} KiB more with each of {survived} blows that processes have survived; that of the "
-          f"oldest went from {oldest[0][1]} to {oldest[-1][1]} KiB in {oldest[-1][0] - oldest[0][0]} blows", flush=True)
+    print(f"memory: {kib_a_blow:.1f} KiB more with each of {survived} blows that processes have survived", flush=True)
+    for process, leads, warm in memory.warm():
+        print(f"    process {process.number}{', which leads' if leads else ''}: from {warm[0][1]} to {warm[-1][1]} KiB "
+              f"in {warm[-1][0] - warm[0][0]} blows", flush=True)
     if kib_a_blow > most_kib:
         yield f"memory grows by {kib_a_blow:.1f} KiB with each blow"
 

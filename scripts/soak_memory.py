@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Iterable
+from typing import Iterable, Iterator
 
 from launched_run import Process
 
@@ -38,12 +38,12 @@ class Memory:
 
     def growth(self) -> tuple[float, int]:
         """Returns the mean growth in KiB a blow, and the number of blows, without the warm-up of each process."""
-        kib = blows = 0
-        for samples in self.samples.values():
-            if warm := [one for one in samples if one[0] - samples[0][0] >= WARM_UP]:
-                blows += warm[-1][0] - warm[0][0]
-                kib += warm[-1][1] - warm[0][1]
+        blows = sum(warm[-1][0] - warm[0][0] for _, _, warm in self.warm())
+        kib = sum(warm[-1][1] - warm[0][1] for _, _, warm in self.warm())
         return kib / max(blows, 1), blows
 
-    def oldest(self) -> list[tuple[int, int]]:
-        return max(self.samples.values(), key=lambda samples: samples[-1][0] - samples[0][0], default=[])
+    def warm(self) -> Iterator[tuple[Process, bool, list[tuple[int, int]]]]:
+        """Yields each process that has warmed up, whether that is its time as leader, and what it held since."""
+        for (process, leads), samples in self.samples.items():
+            if warm := [one for one in samples if one[0] - samples[0][0] >= WARM_UP]:
+                yield process, leads, warm
