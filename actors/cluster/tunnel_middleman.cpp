@@ -61,6 +61,15 @@ private:
   std::uint16_t port_;
 };
 
+/// CAF's own broker, which would keep an actor for each process that was ever connected: the one to ask for new actors
+/// there, which no process does. A node that outlives many lives of others would hold more with each.
+class tunnel_broker final : public caf::io::basp_broker {
+public:
+  using basp_broker::basp_broker;
+  void learned_new_node_directly(const caf::node_id&, bool) override {}
+  void learned_new_node_indirectly(const caf::node_id&) override {}
+};
+
 class tunnel_actor final : public caf::io::middleman_actor_impl {
 public:
   tunnel_actor(caf::actor_config& config, caf::actor broker, tunnel* tunnel, int exit)
@@ -97,7 +106,7 @@ tunnel_middleman::tunnel_middleman(caf::actor_system& system, tunnel& through) :
                }};
   exit_ = ends[1];
   actor_ = system.spawn<tunnel_actor, caf::hidden + caf::detached>(
-      system.middleman().named_broker<caf::io::basp_broker>(caf::atom("BASP")), &tunnel_, exit_);
+      system.middleman().named_broker<tunnel_broker>(caf::atom("tunnel")), &tunnel_, exit_);
 }
 
 tunnel_middleman::~tunnel_middleman() {

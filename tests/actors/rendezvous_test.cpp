@@ -29,6 +29,29 @@ TEST(control_plane, ends_while_it_connects) {
   }
 }
 
+TEST(control_plane, makes_no_actor_for_a_process_that_connects) {
+  detail::control_plane other{node_settings{}};
+  const auto opens = [](caf::event_based_actor* self, int) {
+    return caf::behavior{[self](caf::get_atom) { return self->system().latest_actor_id(); }};
+  };
+  const scoped_life door{other.system.spawn(opens, 0)};
+  const auto where = other.publish(door.actor, {"127.0.0.1", 0});
+  const auto before = other.system.latest_actor_id();
+  for (int life = 0; life < 20; ++life) {
+    detail::control_plane here{node_settings{}};
+    caf::scoped_actor self{here.system};
+    const auto fail = [&](const caf::error& e) { ADD_FAILURE() << here.describe(e); };
+    caf::actor found;
+    self->request(here.middleman(), caf::infinite, caf::connect_atom::value, where.host, where.port)
+        .receive([&](const caf::node_id&, const caf::strong_actor_ptr& there,
+                     const std::set<std::string>&) { found = caf::actor_cast<caf::actor>(there); },
+                 fail);
+    ASSERT_TRUE(found);
+    self->request(found, caf::infinite, caf::get_atom::value)
+        .receive([&](caf::actor_id latest) { EXPECT_EQ(latest, before) << "in life " << life; }, fail);
+  }
+}
+
 TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   caf::actor_system_config config;
   caf::actor_system system{config};
