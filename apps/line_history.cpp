@@ -47,7 +47,7 @@ void line_history::add(const std::string& type, std::string line) {
       return;
     recent_bytes_ += line.size();
     recent_.push_back(std::move(line));
-    for (; recent_bytes_ > most_recent_bytes && recent_.size() > 1; ++first_recent_) {
+    for (; recent_.size() > kept_ || (recent_bytes_ > most_recent_bytes && recent_.size() > 1); ++first_recent_) {
       recent_bytes_ -= recent_.front().size();
       recent_.pop_front();
     }

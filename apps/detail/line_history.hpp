@@ -16,7 +16,8 @@ namespace gossamer::apps {
 /// that a slow reader costs no memory. A digest begins with the line {"type":"begin"}.
 /// A digest has, of "evaluation" and "event-...", all lines; of "progress" too, but when there are too many every
 /// second one is dropped; of other types the newest line, with "run" first and "end" last. Memory: at most so many
-/// lines of each kind, and `most_recent_bytes`. Threads: any may call any member.
+/// lines of each kind, and of the newest of all kinds as many, or `most_recent_bytes`. Threads: any may call any
+/// member.
 class line_history {
 public:
   static constexpr std::size_t most_kept = 4000;
@@ -34,7 +35,7 @@ public:
     std::uint64_t count = 0;
   };
 
-  /// @param kept most lines of a kind
+  /// @param kept most lines of a kind, at least 1
   explicit line_history(std::size_t kept = most_kept) : kept_(kept) {}
 
   void add(const std::string& type, std::string line);

@@ -37,6 +37,19 @@ TEST(line_history, gives_a_reader_that_is_too_slow_a_new_digest) {
   EXPECT_THAT(history.read(slow), ElementsAre(R"({"type":"begin"})", long_line + "4"));
 }
 
+TEST(line_history, keeps_few_lines_for_readers_that_are_behind_as_of_other_kinds) {
+  line_history history{3};
+  line_history::place slow, quick;
+  history.read(slow);
+  history.read(quick);
+  for (const auto* line : {"1", "2", "3"})
+    history.add("workers", line);
+  EXPECT_THAT(history.read(quick), ElementsAre("1", "2", "3"));
+  history.add("workers", "4");
+  EXPECT_THAT(history.read(quick), ElementsAre("4"));
+  EXPECT_THAT(history.read(slow), ElementsAre(R"({"type":"begin"})", "4"));
+}
+
 TEST(line_history, gives_a_digest_at_places_that_there_are_not) {
   line_history history;
   history.add("run", "run 1");
