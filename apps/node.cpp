@@ -67,6 +67,12 @@ void tell_door(live_output& output, const actors::endpoint& door) {
     output.say(fmt::format("this node takes part; others may join here, too, at {}", to_string(door)));
 }
 
+void tell_lead(live_output& output, const actors::endpoint& door) {
+  output.announce(announcement, to_string(door));
+  if (!output.announces())
+    output.say(fmt::format("this node leads the run from now on, at {}", to_string(door)));
+}
+
 void tell_departure(live_output& output) {
   output.announce(has_left);
   output.say("this node has left, as it was asked to; the run goes on");
@@ -159,9 +165,7 @@ public:
     if (heeds)
       heeded_.emplace(order_desk{s.run, s.workers_per_node, wishes}, output);
     recorder_.introduce(s.run->settings, p.name() + " train", {.faults = heeds, .processes = heeds});
-    output.announce(announcement, to_string(s.where));
-    if (!output.announces())
-      output.say(fmt::format("this node leads the run from now on, at {}", to_string(s.where)));
+    tell_lead(output, s.where);
   }
   actors::run_observer* observer() { return &recorder_; }
   void finish(const actors::run_summary& summary) {
@@ -284,6 +288,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     invite(p, node, shown, output, where);
   };
   s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
+  s.leads_again = [&](const auto& where) { tell_lead(output, where); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
   job.live.control = job.live.control || node.heeds_orders;

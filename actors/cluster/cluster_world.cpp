@@ -118,7 +118,12 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   setup.others.files = files.actor;
   setup.others.print = print;
   setup.client.stop = s.stop;
-  setup.client.observe = [&around] { return std::shared_ptr<run_observer>{std::shared_ptr<void>{}, around.observer}; };
+  const auto leads = std::make_shared<std::atomic<bool>>(true);
+  setup.client.observe = [&, leads, again = false]() mutable {
+    if (std::exchange(again, true))
+      s.leads_again(listens);
+    return while_leading(leads, {std::shared_ptr<void>{}, around.observer});
+  };
   setup.client.interrupted = around.interrupted;
   setup.client.steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{};
   setup.client.actor = self;
@@ -133,8 +138,12 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   self->monitor(node.actor);
   self->send(node.actor, start_run{});
   self->send(injector.actor, start_faults{node.actor});
+  departure leaving{self, s.patience};
   try {
-    auto summary = outcome(self);
+    auto summary = outcome(self, [&] {
+      if (!*leads && around.interrupted && around.interrupted())
+        leaving.go_on(node.actor);
+    });
     s.ends(summary);
     at_the_end.why.clear();
     return summary;

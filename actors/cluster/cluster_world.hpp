@@ -54,6 +54,8 @@ struct leader_settings : node_settings {
   std::chrono::seconds wait = std::chrono::minutes(10); ///< time for all of them to come
   /// Called when all have come, with the nodes by number.
   std::function<void(const std::vector<node_place>&)> begins = [](const auto&) {};
+  /// Called when this node leads again, after others did, with its door. Threads: any.
+  std::function<void(const endpoint&)> leads_again = [](const auto&) {};
   /// Called when the run is over. Processes that wait for its end may hear of it when this returns.
   std::function<void(const run_summary&)> ends = [](const auto&) {};
   std::string folder = {};            ///< where the run is written down; a later leader goes on there

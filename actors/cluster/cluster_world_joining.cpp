@@ -28,7 +28,8 @@ namespace {
 class membership_of_node {
 public:
   membership_of_node(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
-      : self_(self), control_(control), settings_(s), doors_(self, control, s), leader_(s.patience) {}
+      : self_(self), control_(control), settings_(s), doors_(self, control, s), leader_(s.patience),
+        departure_(self, s.patience, s.ends_with_others ? s.patience : std::chrono::milliseconds{}) {}
 
   run_offer ask_for_offer() {
     auto offer = doors_.ask();
@@ -92,7 +93,9 @@ public:
   bool has_left() const { return has_left_; }
   /// Sets the actor that is told when this node shall leave.
   void leaves_through(caf::actor node) { node_ = std::move(node); }
-  void lead() { leads_ = true; }
+  std::shared_ptr<run_observer> lead(std::shared_ptr<run_observer> observer) const {
+    return while_leading(leads_, std::move(observer));
+  }
 
 private:
   std::optional<file_news> hear_of_files(std::chrono::nanoseconds patience) {
@@ -132,19 +135,9 @@ private:
         [&](const node_has_left&) { has_left_ = true; }, [](const will_leave&) {},
         [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
         [&](const caf::down_msg& m) { lose(m); }, caf::after(patience) >> [&] { idle = true; });
-    if (idle && node_ && begun_ && !leads_ && settings_.leaves())
-      depart();
-    else if (idle && settings_.interrupted() && !leads_)
-      leave_interrupted();
-  }
-
-  /// Leaves cleanly, if that does not take too long.
-  void depart() {
-    if (!leaves_since_)
-      leaves_since_ = now() + (settings_.ends_with_others ? settings_.patience : failure_detector::time{});
-    if (now() >= *leaves_since_ && !std::exchange(asks_to_leave_, true))
-      self_->send(node_, leave_request{});
-    else if (now() - *leaves_since_ > settings_.patience)
+    if (idle && node_ && begun_ && !*leads_ && settings_.leaves())
+      departure_.go_on(node_);
+    else if (idle && settings_.interrupted() && !*leads_)
       leave_interrupted();
   }
 
@@ -193,13 +186,13 @@ private:
   door_search doors_;
   failure_detector leader_;
   failure_detector::time asked_{};
-  std::atomic<bool> begun_ = false, leads_ = false;
+  std::atomic<bool> begun_ = false;
+  lead_flag leads_ = std::make_shared<std::atomic<bool>>(false);
   bool ended_here_ = false, has_left_ = false;
   bool is_leaderless_ = false;          // the leader was lost while files were fetched
   std::optional<file_sources> sources_; // while files are fetched
   caf::actor node_;
-  std::optional<failure_detector::time> leaves_since_; // since when it leaves, or from when on
-  bool asks_to_leave_ = false;
+  departure departure_;
 };
 
 std::vector<rank> ranks_of(const cluster_plan& plan, std::uint32_t node) {
@@ -359,9 +352,8 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.others.switch_fault = switch_of(world, s.tell);
     injector.know_time(plan.time_s);
     setup.client.observe = [&, door] {
-      here.lead();
       injector.begin();
-      return s.leads({e, offer.folder, *door, around.workers_per_node});
+      return here.lead(s.leads({e, offer.folder, *door, around.workers_per_node}));
     };
     setup.client.interrupted = s.interrupted;
     setup.client.stop = s.stop;

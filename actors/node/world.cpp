@@ -188,22 +188,24 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
   return spawn_node(system, std::move(setup));
 }
 
-run_summary outcome(caf::scoped_actor& client) {
+run_summary outcome(caf::scoped_actor& client, const std::function<void()>& look) {
   std::optional<run_summary> summary;
   std::optional<run_failed> failure;
   bool has_left = false;
-  client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); },
-                  [&](const leave_run& m) {
-                    failure = run_failed{m.code,
-                                         m.why.empty() ? "another node has led the run to its end"
-                                                       : "the node that leads the run now says: " + m.why,
-                                         "the run folder has what it came to, where all see the same folder"};
-                  },
-                  [&](const node_has_left&) { has_left = true; },
-                  [&](const caf::down_msg&) {
-                    failure = run_failed{errc::failed, "the run goes on without this node",
-                                         "whoever leads it now has given this one up"};
-                  });
+  while (!summary && !failure && !has_left)
+    client->receive([&](run_summary& s) { summary = std::move(s); }, [&](run_failed& f) { failure = std::move(f); },
+                    [&](const leave_run& m) {
+                      failure = run_failed{m.code,
+                                           m.why.empty() ? "another node has led the run to its end"
+                                                         : "the node that leads the run now says: " + m.why,
+                                           "the run folder has what it came to, where all see the same folder"};
+                    },
+                    [&](const node_has_left&) { has_left = true; }, [](const will_leave&) {},
+                    [&](const caf::down_msg&) {
+                      failure = run_failed{errc::failed, "the run goes on without this node",
+                                           "whoever leads it now has given this one up"};
+                    },
+                    caf::after(std::chrono::milliseconds(100)) >> look);
   if (has_left)
     throw node_has_gone{errc::failed, "this node has left, as it was asked to; the run goes on"};
   if (failure)

@@ -62,6 +62,8 @@ caf::actor spawn_run(caf::actor_system& system, std::shared_ptr<const experiment
                      run_client client);
 
 /// Returns the summary that the client got. @error the failure that ended the run
-run_summary outcome(caf::scoped_actor& client);
+/// @param look called several times a second until then
+run_summary outcome(
+    caf::scoped_actor& client, const std::function<void()>& look = [] {});
 
 } // namespace gossamer::actors

@@ -163,6 +163,21 @@ TEST_F(several_processes, go_on_when_their_leader_is_killed) {
   }
 }
 
+TEST_F(several_processes, let_one_leave_that_has_led_and_does_not_any_more) {
+  std::filesystem::remove_all(folder_ / "run");
+  const auto ended = disturbed({"--patience", "2"}, {"--algorithm", "ad-psgd"}, [](auto& run) {
+    // Node 0 leads, then node 1; both come back.
+    run.when("epoch ", [](const auto& so_far) { kill(leader_of(so_far), SIGSTOP); })
+        .when("worker 0 is lost", [](const auto& so_far) { kill(leader_of(so_far), SIGCONT); })
+        .when("worker 0 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGSTOP); })
+        .when("worker 1 is lost", [](const auto& so_far) { kill(process_of(1, so_far), SIGCONT); })
+        .when("worker 1 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGTERM); })
+        .signal_after("[1 localhost] gossamer: this node has left", SIGINT);
+  });
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("interrupted"));
+}
+
 TEST_F(several_processes, end_when_most_of_them_are_killed) {
   const auto ended = disturbed({"--patience", "2"}, {"--algorithm", "d-psgd"}, [](auto& run) {
     run.when("epoch ", [](const auto& so_far) {

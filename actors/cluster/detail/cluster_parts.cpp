@@ -159,6 +159,23 @@ void join_others(node_setup& setup, control_plane& control, const std::shared_pt
   setup.others.connector = caf::actor_cast<caf::actor>(control.middleman());
 }
 
+std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer) {
+  *leads = true;
+  auto* const seen_by = observer.get();
+  const std::shared_ptr<void> lead{nullptr, [leads, observer = std::move(observer)](void*) { *leads = false; }};
+  return {lead, seen_by};
+}
+
+void departure::go_on(const caf::actor& node) {
+  const auto now = self_->clock().now();
+  if (!asks_at_)
+    asks_at_ = now + wait_;
+  if (now >= *asks_at_ && !std::exchange(has_asked_, true))
+    self_->send(node, leave_request{});
+  else if (now - *asks_at_ > patience_)
+    leave_interrupted();
+}
+
 farewell::~farewell() {
   constexpr std::chrono::milliseconds longest_farewell = std::chrono::seconds(5);
   self->monitor(node);

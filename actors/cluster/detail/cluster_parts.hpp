@@ -10,6 +10,7 @@
 
 #include <caf/io/all.hpp>
 
+#include <atomic>
 #include <mutex>
 
 // Common parts of the process that leads and of processes that join.
@@ -105,6 +106,28 @@ endpoint announced(endpoint where, const node_settings& s);
 /// Fills in what a node knows of the others, and the ways to them.
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
                  const node_settings& s, const cluster_plan& plan);
+
+/// Whether this process leads. Threads: any.
+using lead_flag = std::shared_ptr<std::atomic<bool>>;
+
+/// Sets the flag until the node that gets this observer leads no more.
+std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer);
+
+/// The way of a node out of a run that goes on: clean, if that does not take too long.
+class departure {
+public:
+  /// @param wait before it asks
+  departure(caf::scoped_actor& self, std::chrono::milliseconds patience, std::chrono::milliseconds wait = {})
+      : self_(self), patience_(patience), wait_(wait) {}
+  /// Called several times a second while this node shall leave. @error as `leave_interrupted`, after the patience
+  void go_on(const caf::actor& node);
+
+private:
+  caf::scoped_actor& self_;
+  std::chrono::milliseconds patience_, wait_;
+  std::optional<caf::actor_clock::time_point> asks_at_;
+  bool has_asked_ = false;
+};
 
 /// Tells the node of a process that leaves a run, however it leaves; a leading node then tells all others.
 struct farewell {
