@@ -43,6 +43,9 @@ struct gradient_done {};
 /// worker -> itself: find the frames that have to be sent again
 struct repeat_frames {};
 
+/// worker -> itself: the end of a pause
+struct wake_up {};
+
 /// carrier of frames -> worker: fewer of its bytes are under way
 struct more_room {};
 
@@ -104,6 +107,7 @@ CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::proceed_with)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::pause_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::resume_work)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::repeat_frames)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::wake_up)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::more_room)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::postponed)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::work_done)

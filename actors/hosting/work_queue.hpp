@@ -54,6 +54,13 @@ public:
       self_->delayed_send(to, delay, std::move(message));
   }
 
+  /// Sends a message to the actor itself at this time.
+  template <class Message>
+  void send_at(time when, Message message) {
+    self_->delayed_send(self_, std::max<time>(when - self_->clock().now().time_since_epoch(), time{0}),
+                        std::move(message));
+  }
+
   /// Tells the clock of a frame that has come, or is about to be sent.
   void handling(const frame& f) {
     if (clock_)

@@ -94,6 +94,7 @@ public:
   }
 
   void more_room() { worker_->more_room(); }
+  void wake() { worker_->wake(); }
 
   void repeat_frames() {
     alarm_.reset();
@@ -145,6 +146,8 @@ public:
       set_alarm();
   }
   traffic sent() const override { return connections_->sent(); }
+  connections::time now() const override { return queue_->now(); }
+  void wake_at(connections::time time) override { queue_->send_at(time, wake_up{}); }
   bool has_room(std::optional<rank> to) const override { return connections_->has_room(to); }
   void gradient_applied(std::uint64_t staleness) override {
     queue_->send(setup_.node, actors::gradient_applied{staleness});
@@ -171,8 +174,6 @@ public:
   }
 
 private:
-  connections::time now() const { return queue_->now(); }
-
   void start_compute() {
     compute_ = setup_.spawn_compute(self_);
     self_->monitor(compute_);
@@ -251,6 +252,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
       [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
       [&state](more_room) { state.take([&state] { state.more_room(); }); },
+      [&state](wake_up) { state.take([&state] { state.wake(); }); },
       [&state](work_done) { state.go_on(); },
       [self](pause_work) { pause(self); },
       [](resume_work) {},

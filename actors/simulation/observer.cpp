@@ -49,6 +49,11 @@ trace_track simulation_observer::link_track(rank from, rank to) {
   return trace_->track("links", fmt::format("{} -> {}", from, to));
 }
 
+/// More than a round of all workers with all, many times over.
+std::uint64_t simulation_observer::most_frames_between_steps() const noexcept {
+  return 1000 + 16 * sheets_.size() * sheets_.size();
+}
+
 // -- told by the world ------------------------------------------------------------------------------------------------
 
 void simulation_observer::carries(const frame& f) {
@@ -70,7 +75,8 @@ void simulation_observer::computes(rank who, std::uint64_t step, virtual_time be
 }
 
 void simulation_observer::computed(rank who, std::uint64_t step, double loss) {
-  last_step_ = last_progress_ = now_;
+  last_step_ = now_;
+  last_progress_ = std::max(last_progress_, now_);
   frames_since_step_ = 0;
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{who} << 40 ^ step);
@@ -215,6 +221,16 @@ void simulation_observer::wait_ends(rank who, rank whom) {
   trace_->arrow(trace_->name("ends the wait"), link_track(whom, who), now_.count(), worker_track(who), until.count());
 }
 
+void simulation_observer::pauses(rank who, virtual_time lasts) {
+  const auto begins = later(now_, meter_.spent()), ends = later(begins, lasts);
+  if (++frames_since_step_ <= most_frames_between_steps())
+    last_progress_ = std::max(last_progress_, ends); // nobody hangs meanwhile
+  mix(static_cast<std::uint64_t>(begins.count()));
+  mix(std::uint64_t{who} << 40 ^ static_cast<std::uint64_t>(lasts.count()));
+  if (trace_)
+    trace_->slice(worker_track(who), trace_->name("pauses"), begins.count(), ends.count());
+}
+
 void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) {
   steps_[who] = t;
   if (check_)
@@ -222,9 +238,8 @@ void simulation_observer::step_begins(rank who, std::uint64_t t, const view& v) 
 }
 
 void simulation_observer::delivered(rank who, const frame& f) {
-  if (++frames_since_step_
-      <= 1000 + 16 * sheets_.size() * sheets_.size()) // more than a round of all workers with all, many times over
-    last_progress_ = now_;
+  if (++frames_since_step_ <= most_frames_between_steps())
+    last_progress_ = std::max(last_progress_, now_);
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{f.source} << 32 ^ who);
   mix(static_cast<std::uint64_t>(f.label.kind) << 56 ^ std::uint64_t{f.sequence} << 24 ^ f.label.step);

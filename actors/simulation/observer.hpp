@@ -65,6 +65,7 @@ public:
   void reports(rank who, const traffic& ledger) override;
   void wait_begins(rank who, rank whom, const tag& wanted) override;
   void wait_ends(rank who, rank whom) override;
+  void pauses(rank who, virtual_time lasts) override;
   void step_begins(rank who, std::uint64_t t, const view& v) override;
   void delivered(rank who, const frame& f) override;
   void dropped_stale(rank who, const frame& f, std::uint64_t t) override;
@@ -79,6 +80,7 @@ public:
 
 private:
   void mix(std::uint64_t word) noexcept;
+  std::uint64_t most_frames_between_steps() const noexcept;
   std::string name_of(rank who) const;
   trace_track worker_track(rank who);
   trace_track link_track(rank from, rank to);

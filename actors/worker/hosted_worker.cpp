@@ -15,6 +15,7 @@ void hosted_worker::gradient_arrived(gradient_result result) {
     throw diverged(fmt::format("its loss is {}", std::isnan(result.loss) ? "nan" : "inf")); // no sign of nan
   if (result.update) {
     ++gradients_;
+    gradient_times_.add(host_.now() - gradient_began_);
     if (settings_.witness)
       settings_.witness->reports(id(), host_.sent());
     host_.report(step_report{id(), settings_.place.incarnation, gradients_, result.loss, sent(),
@@ -82,8 +83,15 @@ void hosted_worker::proceed(std::uint64_t limit, std::uint64_t save_at, const pa
   if (gradient_ready_)
     gradient_signal_.notify();
   more_room();
+  time_passed_.notify(); // it may have passed meanwhile
   if (over())
     change_.notify();
+}
+
+void hosted_worker::wake() {
+  if (!held_)
+    time_passed_.notify();
+  pass_cut();
 }
 
 void hosted_worker::more_room() {

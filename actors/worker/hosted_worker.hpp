@@ -30,6 +30,8 @@ public:
   void checkpoint(std::uint64_t number);
   /// Reports that less is under way than when the host had no room.
   void more_room();
+  /// The time has come for which the host was asked (`worker_host::wake_at`).
+  void wake();
   /// Takes over a later view, now or at its first step. It may lack a lost peer or contain one that is back.
   void adopt(std::shared_ptr<const view> next);
   /// False before `run`, and while the worker awaits the state of another one. A view that no longer promises a state

@@ -4,6 +4,7 @@
 #include "gossamer/actors/worker/view.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <chrono>
 #include <string_view>
 
 namespace gossamer::actors {
@@ -35,6 +36,8 @@ public:
   /// `who` begins to wait for a frame from `whom`; and the wait ends, with a frame or without.
   virtual void wait_begins(rank /*who*/, rank /*whom*/, const tag& /*wanted*/) {}
   virtual void wait_ends(rank /*who*/, rank /*whom*/) {}
+  /// `who` begins to wait for so long, or for the end of training.
+  virtual void pauses(rank /*who*/, std::chrono::nanoseconds /*lasts*/) {}
   /// `who` begins step t in the view in force.
   virtual void step_begins(rank /*who*/, std::uint64_t /*t*/, const view& /*v*/) {}
   /// `who` gets the frame, in its turn.

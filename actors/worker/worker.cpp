@@ -54,6 +54,7 @@ error worker::diverged(const std::string& sign) const {
 worker::pending_gradient worker::start(gradient_job job) {
   GOSSAMER_ASSERT(!gradient_under_way_, "a worker has one gradient under way at a time");
   gradient_under_way_ = job.step;
+  gradient_began_ = host_.now();
   job.shards = shards();
   if (settings_.training.model && settings_.training.model->computes_elsewhere()) {
     job.present = views_.front();
@@ -207,8 +208,25 @@ void worker::spawn(task<> routine) {
 }
 
 void worker::serve(task<> routine) {
+  std::erase_if(services_, [](task<>& one) {
+    if (one.done())
+      one.check();
+    return one.done();
+  });
   services_.push_back(std::move(routine));
   services_.back().start();
+}
+
+task<> worker::pause(double seconds) {
+  const auto lasts =
+      std::chrono::ceil<std::chrono::nanoseconds>(std::chrono::duration<double>{std::clamp(seconds, 0.0, 1e9)});
+  const auto until = host_.now() + lasts;
+  if (settings_.witness)
+    settings_.witness->pauses(id(), lasts);
+  while (!over() && host_.now() < until) {
+    host_.wake_at(until); // again: a change that all workers make together wakes, too
+    co_await time_passed_.wait();
+  }
 }
 
 void worker::reach(std::uint64_t t) {

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/actors/worker/cut.hpp"
+#include "gossamer/actors/worker/gradient_times.hpp"
 #include "gossamer/actors/worker/inbox.hpp"
 #include "gossamer/actors/worker/parting.hpp"
 #include "gossamer/actors/worker/worker_host.hpp"
@@ -84,6 +85,9 @@ public:
   std::size_t samples() const noexcept { return settings_.training.samples; }
   /// Number of samples in a minibatch.
   std::size_t batch() const noexcept { return settings_.training.batch; }
+  /// `co_await pause(s)` waits s seconds, from 0 to 1e9, of the world's time, or until training is over. It is no part
+  /// of a state: a worker or master that goes on from its state begins anew what was under way. Any number at a time.
+  task<> pause(double seconds);
   /// Gradients of all workers together that touch every sample once.
   double updates_per_epoch() const noexcept { return settings_.training.updates_per_epoch; }
   /// Passes through the samples by all workers together: before step t in a synchronous run, otherwise as far as this
@@ -103,6 +107,9 @@ public:
   pending_gradient start_difference(const vec& x, const vec& anchor, std::uint64_t t);
   /// The sum of the gradients at x over part `part` of `parts` of all samples. Counts as no update.
   pending_gradient start_full_part(const vec& x, std::uint32_t part, std::uint32_t parts, std::uint64_t t);
+  /// Seconds of the world's time that a gradient of this worker takes: the median of its last five, from the order to
+  /// the answer; 0 before the first. In a simulation it is the cost model's time; no state has it.
+  double gradient_seconds() const { return std::chrono::duration<double>{gradient_times_.median()}.count(); }
   /// x <- prox(x - gamma_t * u(g)): the optimiser's step (momentum and weight decay included), then the model's. Runs
   /// on the device of the gradients, wherever x was.
   void update(vec& x, const vec& gradient, std::uint64_t t) { update(x, gradient, t, x); }
@@ -279,6 +286,9 @@ private:
   signal gate_;
   signal more_room_;
   signal change_;
+  signal time_passed_;
+  gradient_times gradient_times_;
+  std::chrono::nanoseconds gradient_began_{0};
   vec gradient_;
   bool gradient_ready_ = false;
   std::optional<std::uint64_t> gradient_under_way_; // its step

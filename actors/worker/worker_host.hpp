@@ -3,6 +3,7 @@
 #include "gossamer/actors/frames/frame.hpp"
 #include "gossamer/base/vec.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -69,6 +70,10 @@ public:
   virtual void report(snapshot) = 0;
   virtual void send(rank to, frame f) = 0;
   virtual traffic sent() const = 0;
+  /// The world's time, since any fixed moment: virtual in a simulation.
+  virtual std::chrono::nanoseconds now() const = 0;
+  /// Calls `hosted_worker::wake` once `now()` has reached this time.
+  virtual void wake_at(std::chrono::nanoseconds time) = 0;
   /// Like `connections::has_room`. After a false, `hosted_worker::more_room` says when to ask again.
   virtual bool has_room(std::optional<rank> /*to*/) const { return true; }
   /// Like `worker::gradient_applied`.

@@ -177,6 +177,7 @@ void worker::await_state() {
   gate_.forget();
   at_gate_ = false;
   change_.forget();
+  time_passed_.forget();
   cut_passed_.forget();
   gradient_signal_.forget();
   gradient_under_way_.reset();

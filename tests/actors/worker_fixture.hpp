@@ -77,6 +77,8 @@ struct recording_host final : actors::worker_host {
   void report(actors::snapshot) override {}
   void send(rank to, frame f) override { frames.emplace_back(to, std::move(f)); }
   actors::traffic sent() const override { return {}; }
+  std::chrono::nanoseconds now() const override { return {}; }
+  void wake_at(std::chrono::nanoseconds) override {}
   void joined(std::uint64_t step) override { joined_at.push_back(step); }
 
   std::vector<std::pair<rank, frame>> frames;

@@ -34,6 +34,8 @@ struct asked_host final : worker_host {
   void report(snapshot) override {}
   void send(rank, frame) override {}
   traffic sent() const override { return {}; }
+  std::chrono::nanoseconds now() const override { return {}; }
+  void wake_at(std::chrono::nanoseconds) override {}
 
   gradient_job job;
 };

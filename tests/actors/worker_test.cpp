@@ -39,6 +39,8 @@ struct silent_host : worker_host {
   void report(snapshot s) override { snapshots.push_back(s.evaluation); }
   void send(rank, frame) override { throw std::logic_error("no links here"); }
   traffic sent() const override { return {}; }
+  std::chrono::nanoseconds now() const override { return {}; }
+  void wake_at(std::chrono::nanoseconds) override {}
   bool has_room(std::optional<rank>) const override { return room; }
 
   bool room = true;

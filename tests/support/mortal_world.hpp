@@ -143,6 +143,8 @@ private:
     void report(actors::snapshot) override {}
     void send(actors::rank to, actors::frame f) override { ends.send(to, std::move(f), {}); }
     actors::traffic sent() const override { return ends.sent(); }
+    std::chrono::nanoseconds now() const override { return world.now(); }
+    void wake_at(std::chrono::nanoseconds time) override { alarms.push_back(time); }
     void joined(std::uint64_t step) override { tell(actors::worker_joined{id, incarnation, step}); }
     void paused() override { tell(actors::worker_paused{id, incarnation}); }
     void save() override { world.saved_[id] = std::make_shared<const std::vector<std::byte>>(w.state()); }
@@ -152,6 +154,7 @@ private:
     std::uint32_t incarnation;
     std::map<std::size_t, std::deque<std::function<void(life&)>>> mail; // by sender
     std::vector<actors::frame> waiting;
+    std::vector<std::chrono::nanoseconds> alarms;
     actors::connections ends;
     std::unique_ptr<actors::algorithm> program;
     std::optional<actors::gradient_job> job;
@@ -202,10 +205,23 @@ private:
     if (end_ || extinct_ || now_s_ - busy_s_ > longest_silence_s)
       return false;
     now_s_ += tick_s;
+    wake_sleepers();
     for (std::size_t n = 0; n < nodes_.size(); ++n)
       if (nodes_[n])
         obey(n, nodes_[n]->protocol.on(actors::time_is{now_s_}));
     return true;
+  }
+
+  std::chrono::nanoseconds now() const {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>{now_s_});
+  }
+
+  /// Ends the pauses that are over: an event for each.
+  void wake_sleepers() {
+    for (auto& n : lives_)
+      if (n)
+        for (auto k = std::erase_if(n->alarms, [this](auto due) { return due <= now(); }); k > 0; --k)
+          n->mail[sender(home_of(n->id))].push_back([](life& self) { self.w.wake(); });
   }
 
   void kill(actors::rank i);

@@ -15,7 +15,8 @@ namespace gossamer::testing_support {
 
 /// All workers in one thread, without actors. An event is the delivery of one frame or of one gradient, and a seeded
 /// generator picks the next of the possible events. Frames between one pair keep their order; everything else may
-/// overtake everything else. The same seed gives the same run.
+/// overtake everything else. Time goes on with each event, and when none is possible but the end of a pause. The same
+/// seed gives the same run.
 class tiny_world {
   struct flat_model final : compute::model {
     std::size_t dimension() const override { return 0; }
@@ -43,8 +44,9 @@ public:
     double lr = 0.1;
     std::string schedule = "constant";
     std::uint64_t seed = 1;
-    std::uint64_t timing = 0; ///< another value: another order of events
-    std::size_t samples = 0;  ///< samples of the training set; 0: one for each worker
+    std::uint64_t timing = 0;                                           ///< another value: another order of events
+    std::chrono::nanoseconds event_time = std::chrono::milliseconds{1}; ///< from each event to the next
+    std::size_t samples = 0; ///< samples of the training set; 0: one for each worker
     double updates_per_epoch = 1;
     std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for the proximal step of workers
     std::uint64_t keep_states_at = 0; ///< step at whose beginning the states of workers and masters are kept
@@ -139,6 +141,8 @@ private:
       sent_to[to].count(f);
       world.queues_[{id, to}].push_back(std::move(f));
     }
+    std::chrono::nanoseconds now() const override { return world.now_; }
+    void wake_at(std::chrono::nanoseconds time) override { alarms.push_back(time); }
     actors::traffic sent() const override {
       actors::traffic total;
       for (const auto& [peer, one] : sent_to)
@@ -151,6 +155,7 @@ private:
     std::unique_ptr<actors::algorithm> program;
     std::map<actors::rank, actors::traffic> sent_to;
     std::optional<actors::gradient_job> job;
+    std::vector<std::chrono::nanoseconds> alarms;
     actors::hosted_worker w; // last: its coroutines refer to the rest
   };
 
@@ -211,8 +216,15 @@ private:
             for (auto& other : nodes_)
               other->w.proceed(0);
         });
-    if (events.empty())
+    if (events.empty() && !pass_time())
       return false;
+    for (auto& n : nodes_)
+      if (std::ranges::any_of(n->alarms, [this](auto due) { return due <= now_; }))
+        events.emplace_back([n = n.get(), now = now_] {
+          std::erase_if(n->alarms, [now](auto due) { return due <= now; });
+          n->w.wake();
+        });
+    now_ += options_.event_time;
     const auto next = choice_.below(static_cast<std::uint32_t>(events.size()));
     order_ = (order_ ^ (next + 1)) * 0x9E3779B97F4A7C15u;
     order_ ^= order_ >> 32;
@@ -222,6 +234,16 @@ private:
     return true;
   }
 
+  /// Lets time pass until the first pause is over. @returns false if there is none
+  bool pass_time() {
+    std::optional<std::chrono::nanoseconds> first;
+    for (const auto& n : nodes_)
+      for (const auto due : n->alarms)
+        first = std::min(first.value_or(due), due);
+    now_ = std::max(now_, first.value_or(now_));
+    return first.has_value();
+  }
+
   options options_;
   topology::graph graph_;
   std::shared_ptr<const actors::view> everybody_;
@@ -229,6 +251,7 @@ private:
   random_sequence choice_;
   std::uint64_t updates_;
   std::uint64_t order_ = 0;
+  std::chrono::nanoseconds now_{0};
   keeper keeper_{*this};
   std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> kept_;
   std::map<std::pair<actors::rank, actors::rank>, std::deque<actors::frame>> queues_;
