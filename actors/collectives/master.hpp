@@ -33,6 +33,9 @@ protected:
   /// This master's part of the model that a worker remembers. @error errc::bad_packet unless it has `size` elements
   static vec own_part(const worker& w, const remembered_model& known, std::size_t size);
 
+  /// Goes through the steps above, when something else has changed: a time is over.
+  void settle(worker& w);
+
 private:
   /// Acts on a question: called once for each.
   virtual void take(worker& w, const frame& asked) = 0;
@@ -48,7 +51,6 @@ private:
 
   task<> listen(worker& w);
   task<> watch(worker& w);
-  void settle(worker& w);
 
   request_log requests_;
 };

@@ -1,4 +1,4 @@
-// DiLoCo, its streaming and asynchronous forms, and NoLoCo: outer steps against plain loops, and what they send.
+// DiLoCo, its streaming form, and NoLoCo: outer steps against plain loops, and what they send.
 #include "gossamer/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -218,48 +218,6 @@ TEST(noloco, sends_one_model_in_a_round) {
     EXPECT_EQ(world.sent(i).frames, rounds);
     EXPECT_EQ(world.sent(i).payload_bits, rounds * bits);
   }
-}
-
-TEST(async_diloco, of_one_worker_is_diloco) {
-  quadratics p{1, size, 0.3f};
-  auto world = world_with_master("async-diloco:period=5,outer-momentum=0.9", p, {.workers = 1, .steps = steps});
-  auto diloco = world_of("diloco:period=5", p, "identity", 1);
-  ASSERT_TRUE(world.run() && diloco.run());
-  EXPECT_LT(squared_distance(world.model(1).view(), diloco.model(0).view()), 1e-10);
-}
-
-// All workers move by the same constant distance, so theta is that of DiLoCo whenever all have pushed as often.
-TEST(async_diloco, makes_one_step_of_n_pushes) {
-  constexpr std::size_t n = 3;
-  quadratics p{1, size};
-  const auto same = [&, g = p.gradients()](rank, std::uint64_t, const vec&) { return g(0, 0, p.start()); };
-  const auto& entry = algorithms().find("async-diloco");
-  const arguments given{"algorithm", entry.about, spec::parse("async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7")};
-  tiny_world world{{.workers = n, .masters = 1, .synchronous = false, .equal_steps = true, .steps = steps},
-                   [&](rank i) {
-                     const algorithm_setup setup{.given = given, .initial = p.start()};
-                     return i < n ? entry.make(setup) : entry.make_master(setup);
-                   },
-                   same};
-  ASSERT_TRUE(world.run());
-  const auto g = p.gradient(0, 0, p.start().view());
-  for (std::size_t k = 0; k < size; ++k) {
-    double theta = 0, u = 0;
-    const double delta = gamma * period * static_cast<double>(g[k]);
-    for (std::uint64_t round = 0; round < rounds; ++round) {
-      u = 0.7 * u + delta;
-      theta -= 0.6 * (delta + 0.7 * u);
-    }
-    EXPECT_NEAR(static_cast<double>(world.model(n)[k]), theta, 1e-4 * (1 + std::abs(theta)));
-  }
-}
-
-TEST(async_diloco, sends_a_move_up_and_a_model_down_every_period) {
-  quadratics p{1, size};
-  auto world = world_with_master("async-diloco:period=5", p, {.codec = "uniform:bits=8", .workers = 1, .steps = steps});
-  ASSERT_TRUE(world.run());
-  EXPECT_EQ(world.sent(0).payload_bits, rounds * compress::make_codec("uniform:bits=8")->bits(size));
-  EXPECT_EQ(world.sent(1).payload_bits, rounds * 32 * size);
 }
 
 TEST(streaming_diloco, of_one_fragment_without_overlap_is_diloco_bit_for_bit) {

@@ -68,7 +68,9 @@ inline tiny_world::make_algorithm runs(const std::string& spec_text, const vec& 
 }
 
 /// Makes a world of an asynchronous algorithm with one master, whose rank follows those of the workers.
-inline tiny_world world_with_master(const std::string& spec_text, quadratics& p, tiny_world::options o) {
+/// @param gradient null: those of the quadratics
+inline tiny_world world_with_master(const std::string& spec_text, quadratics& p, tiny_world::options o,
+                                    tiny_world::gradient_of gradient = nullptr) {
   const auto& entry = actors::algorithms().find(spec::parse(spec_text).name);
   const auto given = std::make_shared<arguments>("algorithm", entry.about, spec::parse(spec_text));
   o.masters = 1;
@@ -78,7 +80,7 @@ inline tiny_world world_with_master(const std::string& spec_text, quadratics& p,
             const actors::algorithm_setup setup{.given = *given, .initial = start};
             return i < workers ? entry.make(setup) : entry.make_master(setup);
           },
-          p.gradients()};
+          gradient ? std::move(gradient) : p.gradients()};
 }
 
 /// Returns the gap of the mean of all models to the minimum, averaged over the ends of some runs. Infinite when a run

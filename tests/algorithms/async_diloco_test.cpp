@@ -1,0 +1,200 @@
+// Asynchronous DiLoCo against plain loops: shares of a step, grace, quorum, and what is sent.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "gossip_problem.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing_support::quadratics;
+using testing_support::runs;
+using testing_support::tiny_world;
+using testing_support::world_with_master;
+
+constexpr std::size_t size = 34, workers = 4;
+constexpr std::uint64_t period = 5, rounds = 8, steps = period * rounds;
+constexpr double gamma = 0.1;
+
+TEST(async_diloco, of_one_worker_is_diloco) {
+  quadratics p{1, size, 0.3f};
+  auto world = world_with_master("async-diloco:period=5,outer-momentum=0.9", p, {.workers = 1, .steps = steps});
+  tiny_world diloco{{.workers = 1, .steps = steps}, runs("diloco:period=5", p.start()), p.gradients()};
+  ASSERT_TRUE(world.run() && diloco.run());
+  EXPECT_LT(squared_distance(world.model(1).view(), diloco.model(0).view()), 1e-10);
+}
+
+// All workers move by the same constant distance, so theta is that of DiLoCo whenever all have pushed as often.
+TEST(async_diloco, makes_one_step_of_n_pushes) {
+  constexpr std::size_t n = 3;
+  quadratics p{1, size};
+  const auto same = [&, g = p.gradients()](rank, std::uint64_t, const vec&) { return g(0, 0, p.start()); };
+  auto world = world_with_master("async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7", p,
+                                 {.workers = n, .equal_steps = true, .steps = steps}, same);
+  ASSERT_TRUE(world.run());
+  const auto g = p.gradient(0, 0, p.start().view());
+  for (std::size_t k = 0; k < size; ++k) {
+    double theta = 0, u = 0;
+    const double delta = gamma * period * static_cast<double>(g[k]);
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      u = 0.7 * u + delta;
+      theta -= 0.6 * (delta + 0.7 * u);
+    }
+    EXPECT_NEAR(static_cast<double>(world.model(n)[k]), theta, 1e-4 * (1 + std::abs(theta)));
+  }
+}
+
+TEST(async_diloco, sends_a_move_up_and_a_model_down_every_period) {
+  for (const char* more : {"", ",grace=0.1", ",quorum=1", ",dylu=yes"}) {
+    quadratics p{1, size};
+    auto world = world_with_master(std::string{"async-diloco:period=5"} + more, p,
+                                   {.codec = "uniform:bits=8", .workers = 1, .steps = steps});
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(world.sent(0).payload_bits, rounds * compress::make_codec("uniform:bits=8")->bits(size)) << more;
+    EXPECT_EQ(world.sent(1).payload_bits, rounds * 32 * size) << more;
+  }
+}
+
+/// A world of async-diloco, and 4 workers that do the same number of steps.
+tiny_world even_world(const std::string& more, quadratics& p, tiny_world::options o = {}) {
+  o.workers = workers;
+  o.equal_steps = true;
+  o.steps = steps;
+  o.event_time = {};
+  return world_with_master("async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7," + more, p, std::move(o));
+}
+
+// Where time stands still while anybody can do something, all have pushed when the grace is over.
+TEST(async_diloco, is_diloco_where_the_master_waits_for_all) {
+  for (const char* more : {"grace=0.1", "quorum=4", "quorum=4,grace=0.1", "quorum=1,grace=0.1", "quorum=9"}) {
+    quadratics p{workers, size, 0.3f};
+    auto world = even_world(more, p);
+    tiny_world diloco{{.workers = workers, .steps = steps},
+                      runs("diloco:period=5,outer-lr=0.6,outer-momentum=0.7", p.start()),
+                      p.gradients()};
+    ASSERT_TRUE(world.run() && diloco.run()) << more;
+    const auto theta = world.model(workers).view(), expected = diloco.model(0).view();
+    for (std::size_t k = 0; k < size; ++k)
+      ASSERT_NEAR(theta[k], expected[k], 1e-5f) << more;
+  }
+}
+
+TEST(async_diloco, answers_all_pushes_of_a_grace_with_one_model) {
+  for (const bool waits : {false, true}) {
+    std::map<std::uint64_t, std::set<std::vector<std::byte>>> answers; // by question
+    quadratics p{workers, size, 0.3f};
+    auto world = even_world(waits ? "grace=0.1" : "grace=0", p, {.on_send = [&](rank, const frame& f) {
+                              if (f.label.kind == frame_kind::reply && f.body.elements > 0) {
+                                const auto bytes = f.body.payload.bytes();
+                                answers[f.label.step].emplace(bytes.begin(), bytes.end());
+                              }
+                            }});
+    ASSERT_TRUE(world.run());
+    ASSERT_EQ(answers.size(), rounds);
+    for (const auto& [question, models] : answers)
+      if (waits || question > 1) // where nobody waits, some pull for the first time after a push of others
+        EXPECT_EQ(models.size(), waits ? 1 : workers) << "question " << question;
+  }
+}
+
+/// The master of a quorum in plain loops. The last pushes, after the end of training, are shares of a last step.
+class plain_quorum {
+public:
+  explicit plain_quorum(std::size_t quorum) : quorum_(quorum), theta_(size), m_(size), sum_(size) {}
+
+  void hears(const frame& f) {
+    if (f.body.elements == 0)
+      return;
+    std::vector<float> move(size);
+    std::memcpy(move.data(), f.body.payload.data(), size * sizeof(float));
+    batch_.push_back(move);
+    if (over_ || batch_.size() == quorum_)
+      step();
+  }
+  void training_is_over() {
+    over_ = true;
+    step();
+  }
+  const std::vector<double>& theta() const { return theta_; }
+  std::size_t steps() const { return steps_; }
+
+private:
+  void step() {
+    const auto n = over_ ? workers : batch_.size();
+    for (const auto& move : std::exchange(batch_, {})) {
+      for (std::size_t k = 0; k < size; ++k) {
+        sum_[k] += static_cast<double>(move[k]);
+        theta_[k] -= 0.6 * static_cast<double>(move[k]) / static_cast<double>(n);
+      }
+      if (++pushes_ < n)
+        continue;
+      for (std::size_t k = 0; k < size; ++k) {
+        m_[k] = 0.7 * m_[k] + std::exchange(sum_[k], 0) / static_cast<double>(n);
+        theta_[k] -= 0.6 * 0.7 * m_[k];
+      }
+      pushes_ = 0;
+      ++steps_;
+    }
+  }
+
+  std::size_t quorum_;
+  std::vector<double> theta_, m_, sum_;
+  std::vector<std::vector<float>> batch_;
+  std::size_t pushes_ = 0, steps_ = 0;
+  bool over_ = false;
+};
+
+// A step divides by the number of those that came, and has its momentum once, whoever they are.
+TEST(async_diloco, makes_one_step_of_each_quorum) {
+  for (std::size_t quorum = 1; quorum <= workers; ++quorum)
+    for (std::uint64_t timing = 0; timing < 5; ++timing) {
+      quadratics p{workers, size, 0.3f};
+      plain_quorum expected{quorum};
+      std::uint64_t gradients = 0;
+      const auto counted = [&, g = p.gradients()](rank i, std::uint64_t t, const vec& x) {
+        if (++gradients == steps * workers)
+          expected.training_is_over();
+        return g(i, t, x);
+      };
+      auto world =
+          world_with_master("async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7,quorum=" + std::to_string(quorum), p,
+                            {.workers = workers,
+                             .steps = steps,
+                             .timing = timing,
+                             .on_delivery =
+                                 [&](rank to, const frame& f) {
+                                   if (to == workers)
+                                     expected.hears(f);
+                                 }},
+                            counted);
+      ASSERT_TRUE(world.run());
+      EXPECT_GE(expected.steps(), rounds * workers / quorum - 2);
+      for (std::size_t k = 0; k < size; ++k)
+        ASSERT_NEAR(static_cast<double>(world.model(workers)[k]), expected.theta()[k],
+                    1e-4 * (1 + std::abs(expected.theta()[k])))
+            << "quorum " << quorum << ", timing " << timing;
+    }
+}
+
+// The move of a worker refers to the theta that it has read: one that stands still takes nobody back.
+TEST(async_diloco, loses_nothing_to_a_worker_that_has_read_an_old_model) {
+  for (std::uint64_t timing = 0; timing < 5; ++timing) {
+    quadratics p{1, size};
+    const vec g = p.gradients()(0, 0, p.start());
+    auto world = world_with_master("async-diloco:period=5,outer-lr=1,outer-momentum=0,quorum=1", p,
+                                   {.workers = 2, .equal_steps = true, .steps = steps, .timing = timing},
+                                   [&](rank i, std::uint64_t, const vec& x) { return i == 0 ? g : zeros_like(x); });
+    ASSERT_TRUE(world.run());
+    for (std::size_t k = 0; k < size; ++k) {
+      const double share = -static_cast<double>(world.model(2)[k]) / (gamma * steps * static_cast<double>(g[k]));
+      EXPECT_LE(share, 1.0001) << "timing " << timing;
+      EXPECT_GE(share, 0.9999 - 0.5 / rounds) << "timing " << timing << ": the last push may be half a step";
+    }
+  }
+}
+
+} // namespace
+} // namespace gossamer::actors
