@@ -137,7 +137,8 @@ TEST_P(every_algorithm, survives_the_death_of_the_leader_in_the_middle_of_a_view
 INSTANTIATE_TEST_SUITE_P(, every_algorithm,
                          testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd", "dcd-psgd", "ecd-psgd", "cser:period=2",
                                          "ef-sgd", "local-sgd:period=2", "cser:c1=top-k/k=1,c2=grbs/ratio=2,period=2",
-                                         "marsit"));
+                                         "marsit", "async-diloco:period=2,grace=0.05,dylu=yes",
+                                         "async-diloco:period=2,quorum=3,grace=0.05"));
 
 /// googletest owns it.
 const auto* const marks =

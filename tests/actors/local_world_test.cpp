@@ -264,6 +264,16 @@ TEST(local_world, lets_nobody_send_more_than_its_receivers_take_out_of_their_mai
   EXPECT_LE(testing_support::push_gossip::most_under_way(), 2) << "one more while the last is being handled";
 }
 
+TEST(local_world, lets_pauses_last_as_long_as_they_are) {
+  auto s = small_run("async-diloco:period=4,grace=0.03");
+  s.workers = 2;
+  s.epochs.reset();
+  s.steps = 20;
+  const auto summary = run_locally(prepare(s));
+  EXPECT_EQ(summary.end, run_end::planned);
+  EXPECT_GE(summary.final.time_s, 4 * 0.03) << "each worker pushes before its last round four times";
+}
+
 TEST(local_world, wraps_every_link_for_fault_injection) {
   struct delaying_link final : link { // delays each frame until the next one comes, and keeps the order
     delaying_link(std::unique_ptr<link> inner, std::atomic<int>& seen) : inner_(std::move(inner)), seen_(seen) {}
