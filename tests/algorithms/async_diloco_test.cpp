@@ -5,19 +5,12 @@
 #include <map>
 #include <set>
 
-#include "gossip_problem.hpp"
+#include "outer_problem.hpp"
 
 namespace gossamer::actors {
 namespace {
 
-using testing_support::quadratics;
-using testing_support::runs;
-using testing_support::tiny_world;
-using testing_support::world_with_master;
-
-constexpr std::size_t size = 34, workers = 4;
-constexpr std::uint64_t period = 5, rounds = 8, steps = period * rounds;
-constexpr double gamma = 0.1;
+using namespace testing_support::outer_problem;
 
 TEST(async_diloco, of_one_worker_is_diloco) {
   quadratics p{1, size, 0.3f};
@@ -94,9 +87,10 @@ TEST(async_diloco, answers_all_pushes_of_a_grace_with_one_model) {
                             }});
     ASSERT_TRUE(world.run());
     ASSERT_EQ(answers.size(), rounds);
+    if (!waits)
+      answers.erase(1); // some pull for the first time after a push of others
     for (const auto& [question, models] : answers)
-      if (waits || question > 1) // where nobody waits, some pull for the first time after a push of others
-        EXPECT_EQ(models.size(), waits ? 1 : workers) << "question " << question;
+      EXPECT_EQ(models.size(), waits ? 1 : workers) << "question " << question;
   }
 }
 

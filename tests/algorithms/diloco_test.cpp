@@ -3,19 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "gossip_problem.hpp"
+#include "outer_problem.hpp"
 
 namespace gossamer::actors {
 namespace {
 
-using testing_support::quadratics;
-using testing_support::runs;
-using testing_support::tiny_world;
-using testing_support::world_with_master;
-
-constexpr std::size_t size = 34, workers = 4;
-constexpr std::uint64_t period = 5, rounds = 8, steps = period * rounds;
-constexpr double gamma = 0.1;
+using namespace testing_support::outer_problem;
 
 std::vector<float> values(const vec& v) { return {v.view().begin(), v.view().end()}; }
 

@@ -199,7 +199,7 @@ TEST(simulated_world, draws_a_trace_that_keeps_the_rules_of_its_format) {
   run_surroundings around;
   around.faults.faults.push_back({.kind = fault_kind::kill, .workers = {2}, .at_s = 0.01, .lasts_s = 0.15});
   around.faults.faults.push_back({.kind = fault_kind::drop, .at_s = 0.02, .lasts_s = 0.02, .rate = 0.3});
-  for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"}) {
+  for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd", "async-diloco:grace=0.01"}) {
     s.trace = std::make_shared<trace_recorder>();
     simulate(prepare(quadratic_run(algorithm, 4, 300)), s, around);
     std::FILE* file = std::tmpfile();
@@ -209,7 +209,8 @@ TEST(simulated_world, draws_a_trace_that_keeps_the_rules_of_its_format) {
     ASSERT_EQ(std::fread(text.data(), 1, text.size(), file), text.size());
     std::fclose(file);
     EXPECT_THAT(support::trace_rules::problems(text), testing::IsEmpty()) << algorithm;
-    for (const char* part : {"worker 2", "compute 2", "0 -> 1", "worker 2 is dead", "gradient", "training loss"})
+    EXPECT_EQ(text.find("pauses") != std::string::npos, std::string_view{algorithm}.starts_with("async-diloco"));
+    for (const char* part : {"worker 2", "compute 2", "0 -> ", "worker 2 is dead", "gradient", "training loss"})
       EXPECT_NE(text.find(part), std::string::npos) << algorithm << " draws no " << part;
   }
 }
