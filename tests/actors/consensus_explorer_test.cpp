@@ -2,13 +2,13 @@
 // come late, twice, in any order or never; processes die and come back without a memory. consensus_world.cpp and
 // consensus_training.cpp check the promises. GOSSAMER_TEST_EFFORT above 100 opens larger worlds.
 #include "gossamer/base/philox.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
 #include <unordered_set>
 
 #include "consensus_world.hpp"
-#include "support/effort.hpp"
 #include "support/marks.hpp"
 
 namespace gossamer::actors::consensus {

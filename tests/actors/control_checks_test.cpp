@@ -1,6 +1,7 @@
 // An impossible message costs the node that says it, and no other.
 #include "gossamer/actors/node/control_checks.hpp"
 #include "gossamer/base/philox.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +9,6 @@
 #include <typeinfo>
 
 #include "control_storm.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

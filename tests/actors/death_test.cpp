@@ -1,7 +1,8 @@
 // Deaths and returns at every moment of small runs.
+#include "gossamer/testing/effort.hpp"
+
 #include <gtest/gtest.h>
 
-#include "gossamer/testing/effort.hpp"
 #include "marks.hpp"
 #include "mortal_world.hpp"
 #include "small_run.hpp"

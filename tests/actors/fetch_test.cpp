@@ -1,8 +1,8 @@
 // Choice of the source for each piece, and treatment of wrong pieces, without sockets, files or clocks.
 #include "gossamer/actors/fetch/fetch.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include "fetch_world.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

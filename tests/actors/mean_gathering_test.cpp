@@ -3,6 +3,7 @@
 #include "gossamer/actors/evaluation/evaluations.hpp"
 #include "gossamer/actors/evaluation/mean_gathering.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +11,6 @@
 #include <numeric>
 
 #include "small_run.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -3,12 +3,11 @@
 #include "gossamer/actors/evaluation/rank_tree.hpp"
 #include "gossamer/actors/worker/life_range.hpp"
 #include "gossamer/base/philox.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
-
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -2,13 +2,13 @@
 // die before they are ready, or come; processes fall silent, are heard again, or die, the leader too. A list of
 // resolutions, to which a leader adds, stands in for agreement, which other tests explore.
 #include "gossamer/base/philox.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
 #include <unordered_set>
 
 #include "seats_world.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors::consensus {
 namespace {

@@ -1,4 +1,5 @@
 #include "gossamer/actors/frames/under_way.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +7,6 @@
 #include <semaphore>
 #include <thread>
 #include <vector>
-
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -1,11 +1,10 @@
 #include "gossamer/actors/worker/hosted_worker.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 #include <gmock/gmock.h>
 
 #include <set>
 #include <tuple>
-
-#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::actors {
 namespace {

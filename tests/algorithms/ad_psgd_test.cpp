@@ -1,5 +1,6 @@
 #include "gossamer/actors/run/gradient_source.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +8,6 @@
 #include <map>
 #include <unordered_set>
 
-#include "gossamer/testing/effort.hpp"
 #include "gossip_problem.hpp"
 #include "usage_error.hpp"
 

@@ -1,7 +1,8 @@
+#include "gossamer/testing/spellings.hpp"
+
 #include <gtest/gtest.h>
 
 #include "gossip_problem.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

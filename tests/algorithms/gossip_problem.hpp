@@ -1,9 +1,10 @@
 #pragma once
 
+#include "gossamer/testing/tiny_world.hpp"
+
 #include <cmath>
 
 #include "dense_gossip.hpp"
-#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::testing_support {
 

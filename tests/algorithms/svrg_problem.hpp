@@ -1,11 +1,10 @@
 #pragma once
 
 #include "gossamer/actors/algorithms/variance_reduction.hpp"
+#include "gossamer/testing/tiny_world.hpp"
 
 #include <cmath>
 #include <numeric>
-
-#include "gossamer/testing/tiny_world.hpp"
 
 namespace gossamer::testing_support {
 

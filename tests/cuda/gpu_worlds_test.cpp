@@ -1,10 +1,10 @@
 // Whole runs on a GPU. Every case is skipped, with the reason, where there is none.
 #include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <cmath>
 
 #include "cuda/world_cases.hpp"
-#include "gossamer/testing/spellings.hpp"
 #include "support/gpu_test.hpp"
 
 namespace gossamer::test {

@@ -1,10 +1,11 @@
 // Whole runs of every algorithm on a GPU, whose kernels run thread by thread on the processor.
+#include "gossamer/testing/spellings.hpp"
+
 #include <gmock/gmock.h>
 
 #include <limits>
 
 #include "cuda/world_cases.hpp"
-#include "gossamer/testing/spellings.hpp"
 #include "support/host_device.hpp"
 
 namespace gossamer::test {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/data_plane/data_plane.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,7 +11,6 @@
 
 #include "data_plane/raw_connection.hpp"
 #include "data_plane/support.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors::test {
 

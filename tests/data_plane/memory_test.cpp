@@ -1,4 +1,5 @@
 #include "gossamer/actors/data_plane/detail/shared_memory.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "data_plane/support.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors::detail {
 namespace {

@@ -1,10 +1,10 @@
 // Two sessions and the connections between them: frames arrive once and in order, wherever connections break.
 #include "gossamer/actors/data_plane/session.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gmock/gmock.h>
 
 #include "data_plane/support.hpp"
-#include "support/effort.hpp"
 
 namespace gossamer::actors {
 namespace {

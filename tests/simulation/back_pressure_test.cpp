@@ -3,13 +3,13 @@
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/effort.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
 
-#include "gossamer/testing/effort.hpp"
 #include "push_gossip.hpp"
 #include "quadratic_run.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

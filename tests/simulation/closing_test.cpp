@@ -1,10 +1,9 @@
 // The end of runs in which a failure happens during the end.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
-
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -1,11 +1,10 @@
 #pragma once
 
 #include "gossamer/actors/simulated/simulated_world.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <map>
 #include <vector>
-
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::testing_support {
 

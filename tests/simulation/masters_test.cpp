@@ -1,10 +1,10 @@
 // Masters that die before any worker has heard of them.
 #include "gossamer/actors/simulated/simulated_world.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
 
 #include "lawful_run.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

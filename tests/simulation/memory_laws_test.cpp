@@ -1,5 +1,6 @@
 // The memory of a run: a stated multiple of the model for each worker, and no more however long it trains.
 #include "gossamer/actors/simulated/simulated_world.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include <new>
 
 #include "golden.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace {
 

@@ -2,11 +2,10 @@
 // a reason. A new algorithm, optimiser or schedule inherits this law.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

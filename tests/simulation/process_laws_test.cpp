@@ -4,15 +4,15 @@
 #include "gossamer/actors/simulation/auditor.hpp"
 #include "gossamer/apps/detail/failure.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/effort.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

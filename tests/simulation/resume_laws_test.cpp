@@ -2,6 +2,7 @@
 // asynchronous ones keep their promises, and checkpoints are consistent however events interleave.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +10,6 @@
 
 #include "quadratic_run.hpp"
 #include "scratch_folder.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 

@@ -2,14 +2,14 @@
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/effort.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
 
 #include <set>
 
-#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "gossamer/testing/spellings.hpp"
 
 namespace gossamer::actors {
 namespace {

@@ -2,12 +2,12 @@
 // cross them has the same events, to the bit, as the run without them.
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/effort.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gtest/gtest.h>
 
-#include "gossamer/testing/effort.hpp"
 #include "lawful_run.hpp"
-#include "gossamer/testing/spellings.hpp"
 #include "torn_link.hpp"
 
 namespace gossamer::actors {

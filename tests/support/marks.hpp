@@ -1,12 +1,11 @@
 #pragma once
 
 #include "gossamer/base/marks.hpp"
+#include "gossamer/testing/effort.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
-
-#include "gossamer/testing/effort.hpp"
 
 namespace gossamer::testing_support {
 
