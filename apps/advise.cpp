@@ -161,22 +161,27 @@ private:
       if (suits(c))
         suitable.push_back(&c);
     std::vector<std::optional<error>> refused(suitable.size());
+    std::vector<bool> has_sense(suitable.size()); // islands of one worker each are none
     in_processes(
         suitable.size(), jobs(), options_.run_limit_s,
         [&](std::size_t i) {
           return tell([&] {
-            set_up_simulation(program_, understand_(with(job_, given(*suitable[i]))));
-            return nlohmann::ordered_json{};
+            const auto run = set_up_simulation(program_, understand_(with(job_, given(*suitable[i]))));
+            return nlohmann::ordered_json(suitable[i]->of != knowledge::islands
+                                          || run.experiment->islands.are_shared());
           });
         },
         [&](std::size_t i, const process_end& end) {
           nlohmann::ordered_json said;
           refused[i] = understand(end, said);
+          has_sense[i] = refused[i] || said == true;
           return true;
         },
         [] { return clean_stop::requested() != 0; });
     std::vector<const candidate*> possible;
     for (std::size_t i = 0; i < refused.size(); ++i) {
+      if (!has_sense[i])
+        continue;
       if (!refused[i])
         possible.push_back(suitable[i]);
       else if (refused[i]->code() != errc::usage || i == 0)

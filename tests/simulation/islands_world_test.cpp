@@ -70,7 +70,7 @@ TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_a
   EXPECT_THAT(refused("d-psgd", "2"), AllOf(HasSubstr("d-psgd knows no islands"), HasSubstr("diloco, local-sgd")));
   EXPECT_THAT(refused("diloco", "3,4"), HasSubstr("--islands is 3,4: 7 workers, but there are 8"));
   EXPECT_THAT(refused("diloco", "9"), HasSubstr("--islands is 9, but there are 8 workers"));
-  EXPECT_THAT(refused("diloco", "hosts"), HasSubstr("only launch knows"));
+  EXPECT_THAT(refused("diloco", "hosts"), HasSubstr("which launch and simulate know"));
 }
 
 } // namespace
