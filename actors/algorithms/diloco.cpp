@@ -18,6 +18,11 @@
 // and Delta is the mean over the others: n counts the members when the round succeeds. A worker that comes back begins
 // at theta, with the state of u; a round takes it as it is, though it may have done fewer steps than the others.
 //
+// With drop=P the move of a worker is lost in a round with probability P, as over links that repeat nothing; Gossamer's
+// links repeat all. Delta is then the mean over the moves that arrive, and there is no outer step if none does. A
+// worker whose move is lost goes on from its own x_i, as in the paper, but hears of theta. All draw the same numbers,
+// and what is lost costs bits as a move of 0 does.
+//
 // With --islands workers of an island share every step, and islands take part in outer steps as one each
 // (island_mean.hpp). Islands may be up to H steps apart; when a worker is lost or comes, those behind take the state of
 // the furthest.
@@ -25,6 +30,10 @@
 #include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
+#include "gossamer/base/error.hpp"
+
+#include <algorithm>
+#include <optional>
 
 namespace gossamer::actors {
 
@@ -34,18 +43,22 @@ class diloco final : public algorithm {
 public:
   explicit diloco(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
-        period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
+        period_(static_cast<std::uint64_t>(s.given.integer("period"))), drop_(s.given.real32("drop")) {}
 
   task<> run(worker& w) override {
+    if (drop_ > 0 && w.islands().are_shared())
+      throw error(errc::usage, "diloco is given drop and --islands, whose workers move together", "leave one out");
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the outer model", t_, theta_);
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
       if ((t_ + 1) % period_ == 0) {
-        const vec mean = co_await mean_of_models(w, moved);
-        outer_.step(theta_, mean, w.learning_rate(t_));
-        moved = theta_;
+        const auto mean = co_await mean_of_models(w, moved);
+        if (mean)
+          outer_.step(theta_, *mean, w.learning_rate(t_));
+        if (!is_dropped(w, w.id()))
+          moved = theta_;
       } else {
         moved = co_await mean_of_island(w, moved, t_);
       }
@@ -65,7 +78,10 @@ public:
   std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
-  task<vec> mean_of_models(worker& w, const vec& moved) {
+  /// Absent if no model arrives.
+  task<std::optional<vec>> mean_of_models(worker& w, const vec& moved) {
+    if (drop_ > 0)
+      co_return co_await mean_of_arrivals(w, moved);
     if (!w.exact_codec()) {
       const vec delta = co_await mean_over_islands(w, theta_ - moved, t_, try_packed_mean);
       co_return theta_ - delta;
@@ -73,11 +89,31 @@ private:
     co_return co_await mean_over_islands(w, moved, t_, try_exact_mean);
   }
 
+  bool is_dropped(const worker& w, rank i) const {
+    return drop_ > 0 && w.shared_random(purpose::shared_1).uniform(t_, i) < drop_;
+  }
+
+  /// theta - (1/m) sum of the theta - x_i that arrive, m of them.
+  task<std::optional<vec>> mean_of_arrivals(worker& w, const vec& moved) {
+    const auto try_mean_of = w.exact_codec() ? try_exact_mean : try_packed_mean;
+    for (;;) {
+      const auto members = w.members();
+      const auto arriving = std::ranges::count_if(members, [&](rank i) { return !is_dropped(w, i); });
+      if (arriving == 0)
+        co_return std::nullopt;
+      const float share = is_dropped(w, w.id()) ? 0 : static_cast<float>(members.size()) / static_cast<float>(arriving);
+      const auto delta = co_await try_mean_of(w, members_of(w), share * (theta_ - moved), t_);
+      if (delta)
+        co_return theta_ - *delta;
+    }
+  }
+
   vec theta_;
   vec x_;
   std::uint64_t t_ = 0;
   outer_optimiser outer_;
   std::uint64_t period_;
+  float drop_;
 };
 
 } // namespace
@@ -96,7 +132,12 @@ const algorithm_entry diloco_entry{
               .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
                       "them nobody waits for anybody; two more vectors of memory; with islands n counts them, of which "
                       "one worker sends, and each worker sends 2(m-1)/m * 32d in each step within an island of m",
-              .parameters = with_outer_step({outer_period()})},
+              .parameters = with_outer_step({outer_period(),
+                                             {.key = "drop",
+                                              .fallback = "0",
+                                              .meaning = "probability that a worker's move is lost in a round",
+                                              .min = 0,
+                                              .max = 0.99}})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .in_islands = true,

@@ -79,6 +79,56 @@ TEST(diloco, takes_the_outer_step_of_its_rule) {
     }
 }
 
+bool drops(std::uint64_t t, std::size_t i, double probability) {
+  return random_stream{1, nobody, purpose::shared_1}.uniform(t, i) < static_cast<float>(probability);
+}
+
+// A mean over all workers instead of those whose move arrives would shorten the step; the others keep their own models.
+TEST(diloco, divides_by_the_moves_that_arrive) {
+  for (const double probability : {0.3, 0.9}) { // with 0.9 there are rounds without any
+    quadratics p{workers, size, 0.3f};
+    std::vector<std::vector<double>> x(workers, std::vector<double>(size));
+    std::vector<double> theta(size), u(size);
+    std::size_t empty = 0;
+    for (std::uint64_t t = 0; t < steps; ++t) {
+      for (std::size_t i = 0; i < workers; ++i) {
+        const auto g = p.gradient(i, t, std::vector<float>(x[i].begin(), x[i].end()));
+        for (std::size_t k = 0; k < size; ++k)
+          x[i][k] -= 0.1 * static_cast<double>(g[k]);
+      }
+      if ((t + 1) % period != 0)
+        continue;
+      std::vector<double> sum(size);
+      std::size_t arrive = 0;
+      for (std::size_t i = 0; i < workers; ++i)
+        if (!drops(t, i, probability)) {
+          ++arrive;
+          for (std::size_t k = 0; k < size; ++k)
+            sum[k] += theta[k] - x[i][k];
+        }
+      empty += arrive == 0 ? 1 : 0;
+      for (std::size_t k = 0; k < size && arrive > 0; ++k) {
+        const double delta = sum[k] / static_cast<double>(arrive);
+        u[k] = 0.7 * u[k] + delta;
+        theta[k] -= 0.6 * (delta + 0.7 * u[k]);
+      }
+      for (std::size_t i = 0; i < workers; ++i)
+        if (!drops(t, i, probability))
+          x[i] = theta;
+    }
+    EXPECT_EQ(empty > 0, probability > 0.5);
+    for (const char* codec : {"identity", "uniform:bits=16"}) {
+      auto world =
+          world_of("diloco:period=5,outer-lr=0.6,outer-momentum=0.7,drop=" + std::to_string(probability), p, codec);
+      ASSERT_TRUE(world.run());
+      for (rank i = 0; i < workers; ++i)
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(static_cast<double>(world.model(i)[k]), x[i][k], codec == std::string{"identity"} ? 1e-5 : 5e-3)
+              << probability << ", " << codec << ", worker " << i;
+    }
+  }
+}
+
 TEST(diloco, without_an_outer_optimiser_is_local_sgd_bit_for_bit) {
   for (const char* spec : {"diloco:period=5,outer=average,outer-lr=1", "diloco:period=5,outer-lr=1,outer-momentum=0",
                            "diloco:period=5,outer=slowmo,outer-lr=1,outer-momentum=0"}) {
