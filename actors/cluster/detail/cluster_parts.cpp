@@ -1,5 +1,6 @@
 #include "gossamer/actors/cluster/detail/cluster_parts.hpp"
 
+#include "gossamer/actors/cluster/detail/door_search.hpp"
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/hosting/delivery_thread.hpp"
 #include "gossamer/actors/hosting/injector.hpp"
