@@ -80,9 +80,9 @@ flags with(flags words, const flags& more) {
   return words;
 }
 
-bool has_islands(const std::string& network) {
-  const auto net = actors::make_network(network, 1);
-  return net->island(0).has_value();
+bool has_islands(const run_options& job) {
+  const auto nodes = (job.run.workers + job.world.workers_per_node - 1) / job.world.workers_per_node;
+  return actors::make_network(job.world.network, nodes)->island(0).has_value();
 }
 
 class adviser {
@@ -121,14 +121,11 @@ private:
 
   flags given(const candidate& c) const { return c.given(options_.hosts); }
 
-  /// True if that is known of the links which a candidate needs.
-  bool suits(const candidate& c) const {
-    const auto given = [&](std::string_view flag) {
-      return std::ranges::any_of(job_, [&](const auto& word) { return word.starts_with(flag); });
-    };
+  /// True if that is known of the links which a candidate needs, and the job does not say otherwise.
+  bool suits(const candidate& c, const run_options& job) const {
     if (c.of == knowledge::hosts)
-      return !options_.hosts.empty() && !given("--topology");
-    return c.of == knowledge::none || (has_islands(understand_(job_).world.network) && !given("--islands"));
+      return !options_.hosts.empty() && job.run.topology == "auto";
+    return c.of == knowledge::none || (job.run.islands.empty() && has_islands(job));
   }
 
   std::filesystem::path runs() const { return std::filesystem::path{options_.out} / "runs"; }
@@ -156,9 +153,10 @@ private:
 
   /// Returns the candidates that these settings allow, and says why others are left out.
   std::vector<const candidate*> possible_candidates() const {
+    const auto job = understand_(job_);
     std::vector<const candidate*> suitable;
     for (const auto& c : candidates())
-      if (suits(c))
+      if (suits(c, job))
         suitable.push_back(&c);
     std::vector<std::optional<error>> refused(suitable.size());
     std::vector<bool> has_sense(suitable.size()); // islands of one worker each are none

@@ -8,8 +8,8 @@
 // NeurIPS 2017, algorithm 1, where everybody gets everybody's packet: (n-1) bits(C) a worker, more than a dense ring
 // sends as soon as n exceeds 8 for 8 bits. Where each worker owns a segment of the mean and quantises it once more
 // (collectives/packed_mean.hpp), 2(n-1)/n bits(C) are sent whatever n is, a quarter of the dense ring's for 8 bits; the
-// second rounding adds a variance of one packet to that of the mean of n. Nothing is kept of the errors, so C is right
-// on average, or so fine that it matters as little as in bfloat16; what forgets elements belongs to ef-sgd.
+// second rounding adds a variance of one packet to that of the mean of n. Nothing is kept of the errors, so C should be
+// unbiased, or as fine as bfloat16; one that forgets elements belongs to ef-sgd.
 //
 // The optimiser u gets the mean, so its state is the same everywhere; x is bit-identical on all workers. When a worker
 // is lost, the survivors repeat the round with the gradients that they have, quantised anew.

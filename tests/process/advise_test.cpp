@@ -66,6 +66,13 @@ bandwidth = 1e6
                     HasSubstr("\nlocal-sgd:period=8 on islands "), HasSubstr("\nd-psgd along fast links ")));
 }
 
+TEST_F(advising, takes_a_network_that_names_its_nodes_and_has_no_islands) {
+  std::ofstream{folder_ / "links.csv"} << "*,*,10,100\n0,3,20,50\n";
+  const auto ended = advise({"--loss", "1.5"}, {"--network", "matrix:file=links.csv"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, Not(HasSubstr(" on islands")));
+}
+
 TEST_F(advising, says_what_is_wrong) {
   EXPECT_THAT(advise({}, {"--lr", "0.1"}).err, HasSubstr("--lr is given, but advise chooses"));
   EXPECT_THAT(advise({}, {"--algorithm=d-psgd"}).err, HasSubstr("--algorithm is given, but advise chooses"));
