@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -21,8 +22,10 @@ rounds rounds_of(const algorithm_traits& traits) {
 /// One decision in the making.
 class draft {
 public:
-  draft(rounds what, std::size_t workers, std::optional<std::uint64_t> planned_updates, const findings& found)
-      : rounds_(what), workers_(workers), planned_updates_(planned_updates), found_(found), next_(found.last.what) {
+  draft(rounds what, std::size_t workers, std::optional<std::uint64_t> planned_updates,
+        const topology::islands& islands, const findings& found)
+      : rounds_(what), workers_(workers), planned_updates_(planned_updates), islands_(islands), found_(found),
+        next_(found.last.what) {
     for (const auto& w : found_.workers) {
       if (is_master(w))
         continue;
@@ -135,19 +138,33 @@ private:
     view.first_step = std::min(first_step(), next_.limit);
     view.lives.clear();
     view.donors.clear();
-    std::vector<rank> donors;
     for (const auto& w : found_.workers) {
       if (gone_.contains(w.who))
         continue;
       view.lives.emplace(w.who, keeps_its_life(w) ? w.incarnation : next_.number);
-      if (goes_on(w) && !is_master(w))
-        donors.push_back(w.who);
     }
-    for (const auto& w : found_.workers)
-      if (!goes_on(w) && !gone_.contains(w.who)) // in turn, so that no donor serves all
-        view.donors.emplace(w.who, donors[view.donors.size() % donors.size()]);
+    choose_donors();
     if (rounds_ != rounds::none)
       count_on();
+  }
+  /// Chooses in turn, so that no donor serves all.
+  void choose_donors() {
+    std::vector<rank> all;
+    std::map<std::size_t, std::vector<rank>> of_island;
+    for (const auto& w : found_.workers)
+      if (!gone_.contains(w.who) && goes_on(w) && !is_master(w)) {
+        all.push_back(w.who);
+        of_island[islands_.of(w.who)].push_back(w.who);
+      }
+    std::size_t from_afar = 0, served = 0;
+    for (const auto& w : found_.workers) {
+      if (goes_on(w) || gone_.contains(w.who))
+        continue;
+      auto& near = of_island[islands_.of(w.who)];
+      if (near.empty())
+        near = {all[from_afar++ % all.size()]};
+      next_.view.donors.emplace(w.who, near[served++ % near.size()]);
+    }
   }
   /// Continues the count of updates where it is: from the first step of the view on, each step has other workers.
   /// Computes in doubles, because products of peers' numbers may be too large for integers.
@@ -185,6 +202,7 @@ private:
   rounds rounds_;
   std::size_t workers_;
   std::optional<std::uint64_t> planned_updates_;
+  const topology::islands& islands_;
   const findings& found_;
   decision next_;
   std::vector<const standing*> abreast_; ///< members that have the model of the last resolution
@@ -196,9 +214,9 @@ private:
 } // namespace
 
 planning membership_rules(const algorithm_traits& traits, std::size_t workers,
-                          std::optional<std::uint64_t> planned_updates) {
-  return [what = rounds_of(traits), workers, planned_updates](const findings& found) {
-    return draft{what, workers, planned_updates, found}.finish();
+                          std::optional<std::uint64_t> planned_updates, topology::islands islands) {
+  return [what = rounds_of(traits), workers, planned_updates, islands = std::move(islands)](const findings& found) {
+    return draft{what, workers, planned_updates, islands, found}.finish();
   };
 }
 

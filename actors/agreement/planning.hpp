@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/protocol/consensus.hpp"
 #include "gossamer/actors/worker/algorithm.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <functional>
 #include <limits>
@@ -40,6 +41,9 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 /// If all workers with the model of the last resolution have died, the best worker left (highest line, then step, then
 /// the lowest rank) goes on from its own state, and every other worker gets that state.
 ///
+/// A worker gets the state of another of its island. Where none there has one, workers of the island all get that of
+/// the same worker.
+///
 /// A worker that is to leave, and is not the last with a model, first pauses (`parting`): in a synchronous run together
 /// with all others, before the first step that no worker has begun. Once they have paused, the next view leaves it out,
 /// and begins there.
@@ -53,6 +57,6 @@ using planning = std::function<std::optional<decision>(const findings&)>;
 /// @param planned_updates counted as if each step of a view had the gradients of its members; `nullopt`: as many steps
 ///        as planned
 planning membership_rules(const algorithm_traits& traits, std::size_t workers = most_workers,
-                          std::optional<std::uint64_t> planned_updates = {});
+                          std::optional<std::uint64_t> planned_updates = {}, topology::islands islands = {});
 
 } // namespace gossamer::actors::consensus

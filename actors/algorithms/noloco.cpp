@@ -15,14 +15,19 @@
 //
 // Lost workers: a partner that does not answer leaves a worker alone for this round. A worker that comes back begins
 // with the outer model of another, and m = 0.
+//
+// With --islands workers of an island share every step, and islands are the pairs: heads exchange (island_mean.hpp),
+// and islands of m_i and m_j workers move to their weighted mean. A worker that comes back begins with the state of
+// another of its island, if there is one. Its workers may differ after a loss; the means of the next steps end that.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
-#include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace gossamer::actors {
 
@@ -38,50 +43,75 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
       w.update(x_, g, t_);
+      auto island = co_await average_on_island(w, x_, t_);
       if ((t_ + 1) % period_ == 0) {
-        const vec mean = co_await mean_with_partner(w);
+        const vec mean = co_await mean_with_partner(w, std::move(island));
         m_ *= momentum_;
         m_ += lr_ * (mean - phi_);
         phi_ += m_;
         x_ = phi_;
+      } else {
+        x_ = std::move(island.mean);
       }
     }
   }
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(phi_)(m_)(x_)(t_); }
-  void inherit(worker&) override {
+  void inherit(worker& w) override {
+    if (w.islands().are_shared())
+      return; // the state is that of the island
     m_ *= 0;
     x_ = phi_;
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
-  /// Draws the same order of all members on every worker; those at places 2k and 2k + 1 are a pair.
+  /// Draws the same order of all heads on every worker; those at places 2k and 2k + 1 are a pair.
   static std::optional<rank> partner(const worker& w, std::uint64_t t) {
-    std::vector<rank> order(w.members().begin(), w.members().end());
+    auto order = heads_of(w).members;
     random_sequence{w.shared_random(purpose::shared_1), t}.shuffle(std::span{order});
     const auto place = static_cast<std::size_t>(std::ranges::find(order, w.id()) - order.begin());
     const auto other = place ^ 1u;
     return other < order.size() ? std::optional{order[other]} : std::nullopt;
   }
 
-  /// x_i + (C(x_j) - C(x_i)) / 2; x_i alone or beside a lost partner
-  task<vec> mean_with_partner(worker& w) {
-    const auto j = partner(w, t_);
-    if (!j) {
-      w.claim_conserved("the sum of the models", t_, x_, x_);
-      co_return x_;
+  /// m_j / (m_i + m_j): a half if both islands have as many workers, or there are none.
+  static float weight(const worker& w, rank j) {
+    const auto island = [&](rank i) { return w.islands().of(i); };
+    const auto ours = static_cast<float>(std::ranges::count(w.members(), island(w.id()), island));
+    const auto theirs = static_cast<float>(std::ranges::count(w.members(), island(j), island));
+    return theirs / (ours + theirs);
+  }
+
+  /// The mean of both islands on all their workers; that of the own one, alone or beside a lost partner.
+  task<vec> mean_with_partner(worker& w, island_average own) {
+    if (w.id() == island_of(w).members.front()) {
+      const auto both = co_await try_mean_with_partner(w, own.mean);
+      if (both)
+        own.mean = *both;
+      else
+        own.complete = false;
     }
+    const auto result = co_await as_the_head_has_it(w, std::move(own), t_);
+    if (result.complete)
+      w.claim_conserved("the sum of the models", t_, x_, result.mean);
+    co_return result.mean;
+  }
+
+  /// x_i + s (C(x_j) - C(x_i)) with the weight s of the partner's island; x_i alone
+  /// @returns absent if the partner is lost
+  task<std::optional<vec>> try_mean_with_partner(worker& w, vec x) {
+    const auto j = partner(w, t_);
+    if (!j)
+      co_return x;
     const tag round{frame_kind::model, t_};
-    const auto message = w.encode(x_);
+    const auto message = w.encode(x);
     w.send(*j, round, message);
     const auto received = co_await w.receive(*j, round);
     if (!received)
-      co_return x_;
-    const vec mean = x_ + 0.5f * (w.decode(received->body) - w.decode(message));
-    w.claim_conserved("the sum of the models", t_, x_, mean);
-    co_return mean;
+      co_return std::nullopt;
+    co_return x + weight(w, *j) * (w.decode(received->body) - w.decode(message));
   }
 
   vec phi_, m_;
@@ -112,15 +142,19 @@ const algorithm_entry noloco_entry{
               .maths =
                   "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
                   "if (t + 1) mod H = 0, with the partner j of this round:\n"
-                  "m_i <- alpha m_i + beta (x_i + (C(x_j) - C(x_i))/2 - phi_i);  phi_i <- phi_i + m_i;  x_i <- phi_i",
+                  "m_i <- alpha m_i + beta (x_i + (C(x_j) - C(x_i))/2 - phi_i);  phi_i <- phi_i + m_i;  x_i <- phi_i\n"
+                  "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
               .reference = "Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low communication "
                            "training method for large models, 2025",
-              .cost = "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
-                      "partner alone; two more vectors of memory",
+              .cost =
+                  "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
+                  "partner alone; two more vectors of memory; with islands one worker of each sends, and each sends "
+                  "2(m-1)/m * 32d in each step within an island of m",
               .parameters = {outer_period(), outer_lr("0.7", "beta, below 2 (1 - alpha^2)"),
                              outer_momentum("0.5", "alpha")}},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
+               .in_islands = true,
                .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       require_stable(s.given);

@@ -1,6 +1,7 @@
 #include "gossamer/actors/collectives/island_mean.hpp"
 
 #include "gossamer/actors/collectives/dense_sum.hpp"
+#include "gossamer/actors/collectives/ring.hpp"
 
 #include <utility>
 
@@ -8,37 +9,17 @@ namespace gossamer::actors {
 
 namespace {
 
-/// The workers of this one's island that are there.
-member_group island_of(const worker& w) {
-  auto result = members_of(w);
-  const auto& islands = w.islands();
-  std::erase_if(result.members, [&, own = islands.of(w.id())](rank i) { return islands.of(i) != own; });
-  return result;
-}
-
-/// The first worker of each island that has one.
-member_group heads_of(const worker& w) {
-  auto result = members_of(w);
-  if (w.islands().count() == 0)
-    return result;
-  std::vector<bool> has_head(w.islands().count());
-  std::erase_if(result.members, [&](rank i) {
-    const bool later = has_head[w.islands().of(i)];
-    has_head[w.islands().of(i)] = true;
-    return later;
-  });
-  return result;
-}
-
 /// k m_I / n: 1 if all islands have as many workers.
 float weight(const worker& w, const member_group& island, const member_group& heads) {
   return static_cast<float>(heads.members.size() * island.members.size()) / static_cast<float>(w.members().size());
 }
 
 /// Sends the head's vector to the others of the island. @param v any, but for the head
-task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::uint64_t t) {
-  constexpr std::uint32_t place = 1u << 24; // apart from the frames of an all-reduce
-  const tag label{frame_kind::gather_segment, t, place, island.view};
+/// @param view of which the label tells; 0: none
+/// @returns absent if the head is lost
+task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::uint64_t t, std::uint32_t view) {
+  constexpr std::uint32_t place = 1u << 24; // apart from the frames of a mean
+  const tag label{frame_kind::gather_segment, t, place, view};
   const auto head = island.members.front();
   if (w.id() != head) {
     const auto received = co_await w.receive(head, label);
@@ -67,11 +48,91 @@ task<std::optional<vec>> try_over_islands(worker& w, vec v, std::uint64_t t, mea
     if (!mean)
       co_return std::nullopt;
   }
-  auto shared = co_await try_share(w, island, *std::move(mean), t);
+  auto shared = co_await try_share(w, island, *std::move(mean), t, island.view);
   co_return shared;
 }
 
+/// The mean of this worker's segment over the members whose values arrive.
+task<island_average> mean_of_own_segment(worker& w, std::span<const rank> members, vec mine, std::uint64_t t) {
+  const tag to_owner{frame_kind::reduce_segment, t};
+  vec sum = zeros_like(mine);
+  std::size_t arrived = 0;
+  for (const auto i : members) {
+    vec theirs = mine;
+    if (i != w.id()) {
+      const auto received = co_await w.receive(i, to_owner);
+      if (!received)
+        continue;
+      theirs = w.decode(received->body, mine.size());
+    }
+    sum += theirs;
+    ++arrived;
+  }
+  sum *= 1 / static_cast<float>(arrived);
+  co_return {std::move(sum), arrived == members.size()};
+}
+
 } // namespace
+
+member_group island_of(const worker& w) {
+  auto result = members_of(w);
+  const auto& islands = w.islands();
+  std::erase_if(result.members, [&, own = islands.of(w.id())](rank i) { return islands.of(i) != own; });
+  return result;
+}
+
+member_group heads_of(const worker& w) {
+  auto result = members_of(w);
+  if (w.islands().count() == 0)
+    return result;
+  std::vector<bool> has_head(w.islands().count());
+  std::erase_if(result.members, [&](rank i) {
+    const bool later = has_head[w.islands().of(i)];
+    has_head[w.islands().of(i)] = true;
+    return later;
+  });
+  return result;
+}
+
+task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
+  const auto members = island_of(w).members;
+  const auto M = members.size(), m = ring{w.id(), members}.position;
+  if (M == 1)
+    co_return {std::move(v)};
+  const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
+  auto pool = v.pool();
+  const auto copy_of = [&](segment s) { return vec{pool, s.of(std::as_const(v))}; };
+  const tag to_owner{frame_kind::reduce_segment, t}, from_owner{frame_kind::gather_segment, t};
+  for (std::size_t k = 0; k < M; ++k)
+    if (k != m)
+      w.send(members[k], to_owner, w.encode_exactly(copy_of(segment_of(k))));
+  const vec mine = copy_of(segment_of(m));
+  auto own = co_await mean_of_own_segment(w, members, mine, t);
+  const auto packed = w.encode_exactly(own.mean);
+  for (std::size_t k = 0; k < M; ++k)
+    if (k != m)
+      w.send(members[k], from_owner, packed);
+  std::ranges::copy(own.mean.view(), segment_of(m).of(v).begin());
+  for (std::size_t k = 0; k < M; ++k) {
+    if (k == m)
+      continue;
+    const auto received = co_await w.receive(members[k], from_owner);
+    if (received)
+      std::ranges::copy(w.decode(received->body, segment_of(k).size).view(), segment_of(k).of(v).begin());
+    else
+      own.complete = false;
+  }
+  co_return {std::move(v), own.complete};
+}
+
+task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t) {
+  auto shared = co_await try_share(w, island_of(w), own.mean, t, 0);
+  if (shared)
+    own.mean = *std::move(shared);
+  else
+    own.complete = false;
+  co_return own;
+}
 
 task<std::optional<vec>> try_exact_mean(worker& w, member_group among, vec v, std::uint64_t t) {
   return try_mean(w, std::move(among), std::move(v), route::ring, t);

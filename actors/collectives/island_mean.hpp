@@ -13,6 +13,29 @@ namespace gossamer::actors {
 /// @param t names the round; unique among the rounds of a run, as for the next
 task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t);
 
+/// The workers of this one's island that are there.
+member_group island_of(const worker& w);
+/// The first worker of each island that has one: its head. Without islands all workers.
+member_group heads_of(const worker& w);
+
+/// The outcome of a round that goes on without lost workers.
+struct island_average {
+  vec mean;
+  bool complete = true; ///< nothing that this worker waited for was lost
+};
+
+/// The mean of v over this worker's island, for algorithms that finish their rounds without lost workers, as gossip
+/// does: each member owns a segment, averages what arrives of it, and sends the mean to all. In place of a lost owner's
+/// segment a worker keeps its own, so that workers of an island may differ until the next round.
+///
+/// Cost: 2 (m - 1) messages and 2 (m - 1) / m * 32d payload bits sent by each of m workers; two hops.
+task<island_average> average_on_island(worker& w, vec v, std::uint64_t t);
+/// The mean that the head of this worker's island passes here, for the same algorithms; the own one, if the head is
+/// lost.
+///
+/// Cost: (m - 1) messages and (m - 1) 32d payload bits sent by the head; one hop.
+task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t);
+
 /// One attempt at a mean among members of a view.
 using mean_among = task<std::optional<vec>> (*)(worker& w, member_group among, vec v, std::uint64_t t);
 /// A ring all-reduce of 32-bit floats.

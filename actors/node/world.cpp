@@ -133,7 +133,7 @@ std::shared_ptr<const consensus::charter> charter_of(const experiment& e, std::u
       consensus::charter{.nodes = nodes,
                          .homes = std::move(homes),
                          .synchronous = traits.synchronous,
-                         .plan = consensus::membership_rules(traits, e.settings.worker_ranks(), planned),
+                         .plan = consensus::membership_rules(traits, e.settings.worker_ranks(), planned, e.islands),
                          .longest_hold_s = beyond_patience * std::chrono::duration<double>{patience}.count()});
 }
 

@@ -33,6 +33,21 @@ TEST_F(planned, repetitions_begin_with_the_next_exchange_of_the_furthest) {
   EXPECT_THAT(next->view.donors, UnorderedElementsAre(Pair(2, 0))) << "it is behind";
 }
 
+TEST_F(planned, a_state_comes_from_the_own_island_or_one_for_all_of_an_island) {
+  last_ = founding({0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 2}, 100);
+  const auto rules = membership_rules({.synchronous = true}, most_workers, {},
+                                      topology::islands{std::vector<std::size_t>{2, 2, 2, 2}});
+  const auto without_state = [](rank who) { return standing{.who = who, .incarnation = 1, .line = 0, .step = 0}; };
+  const auto next = rules({last_, std::vector{at(0, 9), at(1, 9), without_state(2), without_state(3), at(4, 9),
+                                              without_state(5), without_state(6), without_state(7)}});
+  ASSERT_TRUE(next);
+  const auto& donors = next->view.donors;
+  EXPECT_EQ(donors.at(5), 4u);
+  EXPECT_EQ(donors.at(2), donors.at(3));
+  EXPECT_EQ(donors.at(6), donors.at(7));
+  EXPECT_NE(donors.at(2), donors.at(6)) << "no donor serves all";
+}
+
 TEST_F(planned, rounds_are_finished_a_step_before_the_next_view) {
   const auto next = plan(interrupted_round::finish, {at(0, 3), at(1, 4), at(2, 3)});
   ASSERT_TRUE(next);

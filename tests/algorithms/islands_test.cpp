@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "gossip_problem.hpp"
@@ -68,8 +69,56 @@ TEST(islands, average_in_every_step_and_all_workers_in_every_round) {
   }
 }
 
+TEST(islands, that_are_two_average_as_all_workers_do_where_pairs_exchange) {
+  for (const auto& islands : {sizes{2, 2}, sizes{3, 1}, sizes{2, 5}}) {
+    const auto workers = islands[0] + islands[1];
+    quadratics p{workers, size, 0.3f};
+    auto world = world_of("noloco:period=5,outer-lr=1,outer-momentum=0", p, islands, workers);
+    ASSERT_TRUE(world.run());
+    const auto expected = in_loops(p, islands, workers);
+    for (rank i = 0; i < workers; ++i)
+      for (std::size_t k = 0; k < size; ++k)
+        ASSERT_NEAR(static_cast<double>(world.model(i)[k]), expected[i][k], 1e-5) << workers << " workers";
+  }
+}
+
+/// phi of heavy ball over the mean progress of all workers, whose gradients do not change.
+std::vector<double> heavy_ball(quadratics& p, std::size_t workers) {
+  std::vector<double> progress(size), phi(size);
+  for (std::size_t i = 0; i < workers; ++i) {
+    const auto g = p.gradient(i, 0, p.start().view());
+    for (std::size_t k = 0; k < size; ++k)
+      progress[k] -= 0.1 * period * static_cast<double>(g[k]) / static_cast<double>(workers);
+  }
+  for (std::size_t k = 0; k < size; ++k)
+    for (double m = 0, round = 0; round < rounds; ++round) {
+      m = 0.5 * m + 0.7 * progress[k];
+      phi[k] += m;
+    }
+  return phi;
+}
+
+TEST(islands, of_any_sizes_move_the_mean_of_all_workers_as_heavy_ball_does) {
+  const sizes islands{1, 4, 2, 3, 1};
+  constexpr std::size_t workers = 11;
+  for (const char* codec : {"identity", "uniform:bits=6"}) {
+    quadratics p{workers, size};
+    const auto same_gradients = [&, g = p.gradients()](rank i, std::uint64_t, const vec&) {
+      return g(i, 0, p.start());
+    };
+    tiny_world world{{.codec = codec, .workers = workers, .islands = islands, .steps = steps},
+                     runs("noloco:period=5,outer-lr=0.7,outer-momentum=0.5", p.start()),
+                     same_gradients};
+    ASSERT_TRUE(world.run());
+    const auto sum = world.sum_of_models();
+    const auto phi = heavy_ball(p, workers);
+    for (std::size_t k = 0; k < size; ++k)
+      ASSERT_NEAR(sum[k] / workers, phi[k], 1e-4 * (1 + std::abs(phi[k]))) << codec;
+  }
+}
+
 TEST(islands, of_one_worker_each_change_nothing) {
-  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5"})
+  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5", "noloco:period=5"})
     for (const char* codec : {"identity", "uniform:bits=4"}) {
       if (std::string_view{algorithm}.starts_with("local") && std::string_view{codec} != "identity")
         continue;
@@ -105,13 +154,12 @@ struct crossing {
   std::uint64_t between = 0, within = 0;
 };
 
-crossing bits_of(const char* codec) {
+crossing bits_of(const char* codec, const char* algorithm = "diloco:period=5") {
   crossing sum;
   quadratics p{6, size, 0.3f};
-  auto world = world_of("diloco:period=5", p, {3, 3}, 6, {.codec = codec, .on_send = [&](rank to, const frame& f) {
-                                                            (f.source / 3 == to / 3 ? sum.within : sum.between) +=
-                                                                f.body.bits;
-                                                          }});
+  auto world = world_of(algorithm, p, {3, 3}, 6, {.codec = codec, .on_send = [&](rank to, const frame& f) {
+                                                    (f.source / 3 == to / 3 ? sum.within : sum.between) += f.body.bits;
+                                                  }});
   EXPECT_TRUE(world.run());
   return sum;
 }
@@ -123,6 +171,9 @@ TEST(islands, send_between_them_as_much_as_two_workers_do) {
   // Each island has 3 workers: a ring in each step, and the head's mean to two others in each round.
   const auto ring = 2 * 2 * whole;
   EXPECT_EQ(bits_of("identity").within, 2 * (steps * ring + rounds * 2 * whole));
+  const auto pairs = bits_of("uniform:bits=4", "noloco:period=5");
+  EXPECT_EQ(pairs.between, rounds * 2 * compress::make_codec("uniform:bits=4")->bits(size));
+  EXPECT_EQ(pairs.within, bits_of("identity").within);
 }
 
 } // namespace
