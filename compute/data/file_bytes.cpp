@@ -38,11 +38,21 @@ private:
   z_stream state_{};
 };
 
+/// The size of the last member of a gzip file, as its end tells, and not more than so many packed bytes can be.
+std::uint64_t unpacked_size(std::string_view packed) {
+  constexpr std::uint64_t most_for_a_byte = 1032; // deflate's best
+  std::uint64_t size = 0;
+  for (std::size_t i = 0; i < std::min<std::size_t>(packed.size(), 4); ++i)
+    size = size << 8 | static_cast<std::uint8_t>(packed[packed.size() - 1 - i]);
+  return std::min(size, packed.size() * most_for_a_byte);
+}
+
 /// Unpacks all members of a gzip file: `cat a.gz b.gz` is a gzip file, too.
 std::string unpack(const std::string& path, std::string_view packed, std::uint64_t most_bytes) {
   inflater owner;
   auto& z = *owner;
   std::string bytes;
+  bytes.reserve(std::min<std::uint64_t>(unpacked_size(packed), most_bytes));
   chunk part;
   for (std::size_t fed = 0;;) {
     if (z.avail_in == 0) { // zlib counts its input in 32 bits
