@@ -23,6 +23,18 @@ std::size_t islands::of(rank i) const noexcept {
   return static_cast<std::size_t>(std::ranges::upper_bound(ends_, std::size_t{i}) - ends_.begin());
 }
 
+std::vector<rank> islands::heads(std::span<const rank> members) const {
+  std::vector<rank> result{members.begin(), members.end()};
+  std::vector<bool> has_head(count());
+  if (count() > 0)
+    std::erase_if(result, [&](rank i) {
+      const bool later = has_head[of(i)];
+      has_head[of(i)] = true;
+      return later;
+    });
+  return result;
+}
+
 std::vector<std::size_t> even_sizes(std::size_t workers, std::size_t count) {
   std::vector<std::size_t> result(count);
   for (std::size_t k = 0; k < count; ++k)

@@ -22,6 +22,9 @@ public:
   std::size_t count() const noexcept { return ends_.size(); }
   /// The island of a rank; the rank itself if each worker is an island of its own. O(log count).
   std::size_t of(rank i) const noexcept;
+  /// The first member of each island that has one; all of them if each worker is an island of its own. O(members).
+  /// @param members ascending
+  std::vector<rank> heads(std::span<const rank> members) const;
   /// True if some island has more than one worker.
   bool are_shared() const noexcept { return !ends_.empty() && ends_.back() > ends_.size(); }
 

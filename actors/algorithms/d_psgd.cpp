@@ -13,9 +13,13 @@
 // enters the average with weight one. `naive-d-psgd` is this algorithm as the literature on compressed gossip knows it:
 // by default each worker mixes C(x_i), not x_i, for itself as well. It is here for comparison (dcd_psgd.cpp).
 //
+// With --islands workers of an island share every step, and W is that of the graph of islands, whose heads exchange
+// models; they must all be the island's before, as in the first order (neighbour_exchange.hpp, island_mean.hpp).
+//
 // A worker uses its own model in place of a lost neighbour's, until all workers go over to the weights of the remaining
 // graph. A worker that comes back starts from the model of a neighbour.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/neighbour_exchange.hpp"
 
 namespace gossamer::actors {
@@ -39,12 +43,17 @@ private:
       vec mixed = co_await neighbour_exchange(w, x_, t_, own_);
       const vec g = co_await gradient;
       w.update(mixed, g, t_, x_);
-      x_ = std::move(mixed);
+      x_ = (co_await average_on_island(w, std::move(mixed), t_)).mean;
     }
   }
   // snippet run end
 
   task<> adapt_then_combine(worker& w) {
+    if (w.islands().are_shared())
+      throw error(errc::usage,
+                  "d-psgd is given --islands and order=adapt-then-combine, in which heads would exchange "
+                  "models that their islands do not share",
+                  "leave one out");
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
       vec adapted = x_;
@@ -68,7 +77,8 @@ constexpr const char* gossip_cost =
 const algorithm_entry d_psgd_entry{
     .about = {.name = "d-psgd",
               .summary = "synchronous gossip: every step averages the models of the neighbours",
-              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))",
+              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
+                       "then, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
               .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
                            "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
               .cost = gossip_cost,
@@ -79,6 +89,7 @@ const algorithm_entry d_psgd_entry{
                               .choices = {"combine-then-adapt", "adapt-then-combine"}}}},
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
+               .in_islands = true,
                .promises = {.most_steps_apart = 1, .lossy_codecs_move_mean = true}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<d_psgd>(s.initial, s.given.is("order", "adapt-then-combine"), own_term::exact);

@@ -69,7 +69,7 @@ public:
 private:
   /// Draws the same order of all heads on every worker; those at places 2k and 2k + 1 are a pair.
   static std::optional<rank> partner(const worker& w, std::uint64_t t) {
-    auto order = heads_of(w).members;
+    auto order = heads_of(w);
     random_sequence{w.shared_random(purpose::shared_1), t}.shuffle(std::span{order});
     const auto place = static_cast<std::size_t>(std::ranges::find(order, w.id()) - order.begin());
     const auto other = place ^ 1u;
@@ -78,9 +78,7 @@ private:
 
   /// m_j / (m_i + m_j): a half if both islands have as many workers, or there are none.
   static float weight(const worker& w, rank j) {
-    const auto island = [&](rank i) { return w.islands().of(i); };
-    const auto ours = static_cast<float>(std::ranges::count(w.members(), island(w.id()), island));
-    const auto theirs = static_cast<float>(std::ranges::count(w.members(), island(j), island));
+    const auto ours = static_cast<float>(size_of_island(w, w.id())), theirs = static_cast<float>(size_of_island(w, j));
     return theirs / (ours + theirs);
   }
 

@@ -3,6 +3,7 @@
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gossamer::actors {
@@ -37,7 +38,8 @@ task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::u
 }
 
 task<std::optional<vec>> try_over_islands(worker& w, vec v, std::uint64_t t, mean_among among_heads) {
-  const auto island = island_of(w), heads = heads_of(w);
+  const auto island = island_of(w);
+  const member_group heads{heads_of(w), island.view};
   auto mean = co_await try_exact_mean(w, island, std::move(v), t);
   if (!mean)
     co_return std::nullopt;
@@ -81,20 +83,16 @@ member_group island_of(const worker& w) {
   return result;
 }
 
-member_group heads_of(const worker& w) {
-  auto result = members_of(w);
-  if (w.islands().count() == 0)
-    return result;
-  std::vector<bool> has_head(w.islands().count());
-  std::erase_if(result.members, [&](rank i) {
-    const bool later = has_head[w.islands().of(i)];
-    has_head[w.islands().of(i)] = true;
-    return later;
-  });
-  return result;
+std::vector<rank> heads_of(const worker& w) { return w.islands().heads(w.members()); }
+
+std::size_t size_of_island(const worker& w, rank i) {
+  const auto island = [&](rank j) { return w.islands().of(j); };
+  return static_cast<std::size_t>(std::ranges::count(w.members(), island(i), island));
 }
 
 task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
+  if (!w.islands().are_shared())
+    co_return {std::move(v)};
   const auto members = island_of(w).members;
   const auto M = members.size(), m = ring{w.id(), members}.position;
   if (M == 1)
@@ -126,6 +124,8 @@ task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
 }
 
 task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t) {
+  if (!w.islands().are_shared())
+    co_return own;
   auto shared = co_await try_share(w, island_of(w), own.mean, t, 0);
   if (shared)
     own.mean = *std::move(shared);

@@ -16,7 +16,9 @@ task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t);
 /// The workers of this one's island that are there.
 member_group island_of(const worker& w);
 /// The first worker of each island that has one: its head. Without islands all workers.
-member_group heads_of(const worker& w);
+std::vector<rank> heads_of(const worker& w);
+/// Number of workers on the island of worker i; 1 without islands.
+std::size_t size_of_island(const worker& w, rank i);
 
 /// The outcome of a round that goes on without lost workers.
 struct island_average {

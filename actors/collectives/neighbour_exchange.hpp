@@ -16,6 +16,10 @@ enum class own_term { exact, compressed };
 /// survivors W stays symmetric and doubly stochastic. Neighbours and weights do not change during a round: a new view
 /// begins with a later one.
 ///
+/// With `--islands` neighbours are heads of islands, whose graph it is, and W_ij is multiplied with the smaller number
+/// of workers of both islands: a head moves for all of its island, whose mean has to follow (`average_on_island`).
+/// Others have no neighbours, and return their own term.
+///
 /// Cost: deg(i) messages and deg(i) * bits(C) payload bits sent.
 /// @param t names the round
 /// @param own the worker's own term, x_i above

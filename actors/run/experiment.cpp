@@ -107,7 +107,7 @@ void build_graph(experiment& e) {
     break;
   }
   e.everybody = first_view(e.mixing, std::move(active), e.masters);
-  if (s.workers == s.worker_ranks())
+  if (s.workers == s.worker_ranks() && !e.islands.are_shared())
     return;
   view_change first;
   for (rank i = 0; i < e.participants(); ++i)

@@ -21,9 +21,13 @@ bool view_maker::bipartite() const { return run_->averages_pairs(); }
 const topology::graph& view_maker::graph_of(const view_change& change) {
   if (!overlay_)
     overlay_.emplace(run_->mixing->support(), bipartite() ? topology::repair::bipartite : topology::repair::any);
+  std::vector<rank> members;
+  for (const auto& [i, life] : change.lives)
+    if (!run_->is_master(i))
+      members.push_back(i);
   std::vector<bool> present(run_->settings.worker_ranks());
-  for (rank i = 0; i < present.size(); ++i)
-    present[i] = change.lives.contains(i);
+  for (const auto i : run_->islands.heads(members))
+    present[i] = true;
   overlay_ = overlay_->among(std::move(present));
   return overlay_->current();
 }

@@ -15,7 +15,7 @@ public:
   /// @param e outlives this object
   explicit view_maker(const experiment& e) : run_(&e) {}
 
-  /// The graph of the workers that are there.
+  /// The graph of the workers that are there; with islands, of the first worker of each.
   const topology::graph& graph_of(const view_change& change);
   std::shared_ptr<const view> make(const view_change& change);
 

@@ -23,22 +23,24 @@ void keep_few(Map& open) {
     open.erase(open.begin());
 }
 
-bool connected(const view& v) {
-  std::vector<bool> seen(v.incarnations.size());
-  std::vector<rank> front{v.members.front()};
-  seen[front.back()] = true;
-  std::size_t reached = 0;
-  while (!front.empty()) {
-    const auto i = front.back();
-    front.pop_back();
-    ++reached;
-    for (const auto j : v.mixing->neighbours(i))
-      if (!seen[j]) {
-        seen[j] = true;
-        front.push_back(j);
-      }
+/// True if the graph leads from each island to each other.
+bool connected(const view& v, const topology::islands& islands) {
+  std::set<std::size_t> seen{islands.of(v.members.front())}, all;
+  std::map<std::size_t, std::vector<rank>> of_island;
+  for (const auto i : v.members) {
+    of_island[islands.of(i)].push_back(i);
+    all.insert(islands.of(i));
   }
-  return reached == v.members.size();
+  std::vector<std::size_t> front{seen.begin(), seen.end()};
+  while (!front.empty()) {
+    const auto members = of_island[front.back()];
+    front.pop_back();
+    for (const auto i : members)
+      for (const auto j : v.mixing->neighbours(i))
+        if (seen.insert(islands.of(j)).second)
+          front.push_back(islands.of(j));
+  }
+  return std::ranges::includes(seen, all);
 }
 
 /// True if two nodes have made the same view.
@@ -55,8 +57,9 @@ bool alike(const view& a, const view& b) {
 } // namespace
 
 auditor::auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart,
-                 std::size_t masters)
-    : first_master_(workers), bipartite_(bipartite), most_steps_apart_(most_steps_apart), workers_(workers + masters) {}
+                 std::size_t masters, topology::islands islands)
+    : first_master_(workers), bipartite_(bipartite), most_steps_apart_(most_steps_apart), islands_(std::move(islands)),
+      workers_(workers + masters) {}
 
 void auditor::complain(std::string what) {
   if (!broken_)
@@ -145,7 +148,7 @@ void auditor::counts(const evaluation_record& r) {
 }
 
 void auditor::check(const view& v) {
-  if (!connected(v))
+  if (!connected(v, islands_))
     complain(fmt::format("the graph of view {} is not connected", v.number));
   for (const auto i : v.members) {
     double row = static_cast<double>(v.mixing->self_weight(i));

@@ -3,6 +3,7 @@
 #include "gossamer/actors/protocol/resolution.hpp"
 #include "gossamer/actors/worker/witness.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <map>
 #include <optional>
@@ -41,7 +42,9 @@ class auditor {
 public:
   /// @param bipartite        exchanges go between active and passive workers only
   /// @param most_steps_apart as in algorithm_promises
-  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0);
+  /// @param islands          their workers count as connected
+  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0,
+          topology::islands islands = {});
 
   const std::optional<std::string>& broken() const noexcept { return broken_; }
 
@@ -115,6 +118,7 @@ private:
   std::size_t first_master_;
   bool bipartite_;
   std::optional<std::uint64_t> most_steps_apart_;
+  topology::islands islands_;
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, view> views_;
   std::map<std::uint32_t, consensus::resolution> resolutions_; // by number

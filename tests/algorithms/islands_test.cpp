@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -117,8 +118,42 @@ TEST(islands, of_any_sizes_move_the_mean_of_all_workers_as_heavy_ball_does) {
   }
 }
 
+/// Models of islands after D-PSGD on the ring of three of them, in plain loops.
+std::vector<std::vector<double>> gossip_of_three(const quadratics& p, const sizes& islands) {
+  std::vector x(3, std::vector<double>(size));
+  for (std::uint64_t t = 0; t < steps; ++t) {
+    auto next = x;
+    for (std::size_t a = 0, i = 0; a < 3; ++a) {
+      const auto m = static_cast<double>(islands[a]);
+      for (std::size_t b = 0; b < 3; ++b)
+        for (std::size_t k = 0; k < size; ++k)
+          next[a][k] += static_cast<double>(std::min(islands[a], islands[b])) / m / 3 * (x[b][k] - x[a][k]);
+      for (std::size_t member = 0; member < islands[a]; ++member, ++i) {
+        const auto g = p.gradient(i, t, std::vector<float>(x[a].begin(), x[a].end()));
+        for (std::size_t k = 0; k < size; ++k)
+          next[a][k] -= 0.1 / m * static_cast<double>(g[k]);
+      }
+    }
+    x = next;
+  }
+  return x;
+}
+
+TEST(islands, gossip_along_their_own_graph) {
+  for (const auto& islands : {sizes{2, 2, 2}, sizes{3, 1, 2}}) {
+    quadratics p{6, size, 0.3f};
+    auto world = world_of("d-psgd", p, islands, 6);
+    ASSERT_TRUE(world.run());
+    const auto expected = gossip_of_three(p, islands);
+    for (std::size_t a = 0, i = 0; a < 3; ++a)
+      for (std::size_t member = 0; member < islands[a]; ++member, ++i)
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(static_cast<double>(world.model(static_cast<rank>(i))[k]), expected[a][k], 1e-5);
+  }
+}
+
 TEST(islands, of_one_worker_each_change_nothing) {
-  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5", "noloco:period=5"})
+  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5", "noloco:period=5", "d-psgd"})
     for (const char* codec : {"identity", "uniform:bits=4"}) {
       if (std::string_view{algorithm}.starts_with("local") && std::string_view{codec} != "identity")
         continue;

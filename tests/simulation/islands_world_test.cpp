@@ -58,7 +58,8 @@ TEST_P(islands_that_lose, anything_at_random_survive) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, islands_that_lose, testing::Values("local-sgd:period=6", "diloco:period=6", "noloco:period=6"),
+INSTANTIATE_TEST_SUITE_P(, islands_that_lose,
+                         testing::Values("local-sgd:period=6", "diloco:period=6", "noloco:period=6", "d-psgd"),
                          [](const auto& one) {
                            return std::string{one.param}.substr(0, std::string_view{one.param}.find_first_of(":-"));
                          });
@@ -67,7 +68,8 @@ TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_a
   const auto refused = [](const char* algorithm, const char* islands) {
     return refusal([&] { prepare(on_islands(algorithm, islands)); });
   };
-  EXPECT_THAT(refused("d-psgd", "2"), AllOf(HasSubstr("d-psgd knows no islands"), HasSubstr("diloco, local-sgd, noloco")));
+  EXPECT_THAT(refused("dcd-psgd", "2"),
+              AllOf(HasSubstr("dcd-psgd knows no islands"), HasSubstr("d-psgd, diloco, local-sgd, noloco")));
   EXPECT_THAT(refused("diloco", "3,4"), HasSubstr("--islands is 3,4: 7 workers, but there are 8"));
   EXPECT_THAT(refused("diloco", "9"), HasSubstr("--islands is 9, but there are 8 workers"));
   EXPECT_THAT(refused("diloco", "hosts"), HasSubstr("which launch and simulate know"));

@@ -1,6 +1,10 @@
 // Records of members and workers, for an observer that watches them.
 #include "gossamer/actors/node/detail/node_state.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <map>
+
 namespace gossamer::actors::detail {
 
 namespace {
@@ -26,6 +30,16 @@ edges ring_of(const std::vector<rank>& members) {
   return all;
 }
 
+void add_rings_within(const topology::islands& islands, view_record& v) {
+  if (!islands.are_shared())
+    return;
+  std::map<std::size_t, std::vector<rank>> of_island;
+  for (const auto i : v.members)
+    of_island[islands.of(i)].push_back(i);
+  for (const auto& [_, members] : of_island)
+    std::ranges::copy(ring_of(members), std::back_inserter(v.edges));
+}
+
 } // namespace
 
 view_record node_state::present_view() {
@@ -39,7 +53,8 @@ view_record node_state::present_view() {
   if (setup_.run->exchange() != exchange_pattern::all)
     v.edges = views_->graph_of(change).edges();
   else
-    v.edges = v.masters.empty() ? ring_of(v.members) : star_of(v);
+    v.edges = v.masters.empty() ? ring_of(setup_.run->islands.heads(v.members)) : star_of(v);
+  add_rings_within(setup_.run->islands, v);
   return v;
 }
 

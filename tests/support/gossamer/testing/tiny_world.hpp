@@ -3,12 +3,15 @@
 #include "gossamer/actors/worker/hosted_worker.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
+#include "gossamer/topology/islands.hpp"
 #include "gossamer/topology/mixing.hpp"
+#include "gossamer/topology/overlay.hpp"
 
 #include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace gossamer::testing_support {
@@ -63,7 +66,7 @@ public:
                    })) {}
   /// Makes a world in which gradients are not of one sample per worker.
   tiny_world(const options& o, const make_algorithm& make, answer_of answer)
-      : options_(o), graph_(topology::make_topology(o.topology, o.workers, 1)), answer_(std::move(answer)),
+      : options_(o), graph_(graph_of(o)), answer_(std::move(answer)),
         choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing), updates_(o.done) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous && o.masters == 0)
@@ -109,6 +112,18 @@ public:
   }
 
 private:
+  static topology::graph graph_of(const options& o) {
+    auto all = topology::make_topology(o.topology, o.workers, 1);
+    if (o.islands.empty())
+      return all;
+    std::vector<actors::rank> members(o.workers);
+    std::iota(members.begin(), members.end(), actors::rank{0});
+    std::vector<bool> present(o.workers);
+    for (const auto i : topology::islands{o.islands}.heads(members))
+      present[i] = true;
+    return topology::overlay{std::move(all)}.among(std::move(present)).current();
+  }
+
   struct keeper final : actors::witness {
     explicit keeper(tiny_world& w) : world(w) {}
     void step_begins(actors::rank who, std::uint64_t t, const actors::view&) override {
