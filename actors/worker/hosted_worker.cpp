@@ -53,8 +53,8 @@ void hosted_worker::run(algorithm& a) {
   algorithm_ = &a;
   if (!ready_)
     return;
-  if (settings_.place.saved)
-    restore(*settings_.place.saved);
+  if (const auto saved = std::exchange(settings_.place.saved, nullptr))
+    restore(*saved);
   else if (!settings_.training.synchronous)
     take_snapshot(0); // first evaluation, before any update
   if (settings_.place.inherits)

@@ -3,6 +3,7 @@
 #include "gossamer/base/marks.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -158,8 +159,8 @@ void worker::go_on_from_own_state() {
   ready_ = true;
   if (std::exchange(behind_, false))
     return;
-  const auto& place = settings_.place;
-  const auto& own = place.saved ? place.saved : place.learnt;
+  auto& place = settings_.place;
+  const auto own = std::exchange(place.saved ? place.saved : place.learnt, nullptr);
   if (own && !own->empty())
     restore(*own);
   else if (!own && place.incarnation > 0)

@@ -203,5 +203,19 @@ TEST(worker_states, hold_what_the_program_keeps_beside_the_model) {
   EXPECT_EQ(serving.state().size(), f.w.state().size());
 }
 
+TEST(worker_states, are_given_up_once_a_model_is_made_of_them) {
+  fixture f;
+  gossip first, second;
+  hosted_worker before{f.settings(0, 0, true), compute::make_optimiser("sgd"), f.host};
+  before.run(first);
+  auto settings = f.settings(0, 0, true);
+  settings.place.saved = std::make_shared<const std::vector<std::byte>>(before.state());
+  const std::weak_ptr held = settings.place.saved;
+  hosted_worker after{std::move(settings), compute::make_optimiser("sgd"), f.host};
+  ASSERT_FALSE(held.expired());
+  after.run(second);
+  EXPECT_TRUE(held.expired());
+}
+
 } // namespace
 } // namespace gossamer::actors
