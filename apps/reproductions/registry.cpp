@@ -22,6 +22,7 @@ const std::vector<reproduction_entry>& reproductions() {
       {"wu2022-figure3", wu2022_figure3},
       {"wu2022-table2", wu2022_table2},
       {"wu2022-figure5", wu2022_figure5},
+      {"douillard2023-h", douillard2023_h},
       {"douillard2025-table4", douillard2025_table4},
       {"kolehmainen2025-noloco", kolehmainen2025_noloco},
   };

@@ -47,6 +47,7 @@ const std::array mutations{
              "doubling-marsit:period=0"},
     mutation{"wu2022-table2", "Marsit's compensation has the wrong sign", "marsit", "doubling-marsit"},
     mutation{"wu2022-figure5", "every round of Marsit is full", "marsit:period=0", "marsit:period=1"},
+    mutation{"douillard2023-h", "the outer step is a mean", "diloco:period", "diloco:outer=average,outer-lr=1,period"},
     mutation{"douillard2025-table4", "the last method sends all bits", "e3m0", "identity"},
     mutation{"kolehmainen2025-noloco", "pairs wait for all others", "noloco", "diloco"},
 };

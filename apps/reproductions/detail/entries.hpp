@@ -23,6 +23,7 @@ reproduction wu2022_figure1(bool quick);
 reproduction wu2022_figure3(bool quick);
 reproduction wu2022_table2(bool quick);
 reproduction wu2022_figure5(bool quick);
+reproduction douillard2023_h(bool quick);
 reproduction douillard2025_table4(bool quick);
 reproduction kolehmainen2025_noloco(bool quick);
 
