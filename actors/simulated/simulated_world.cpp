@@ -170,6 +170,7 @@ simulation_result simulation::run() {
           .frames_lost = count_->lost,
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
+          .gradients_lost = observer_.gradients_lost(),
           .blame = observer_.blame(now_),
           .time_used = observer_.time_used()};
 }

@@ -41,6 +41,7 @@ struct simulation_result {
   std::uint64_t hash = 0;
   std::uint64_t events = 0;                                                  ///< frames, gradients and timers
   std::uint64_t frames_lost = 0, frames_rejected = 0, frames_duplicated = 0; ///< by injected faults
+  std::uint64_t gradients_lost = 0; ///< of workers that died before they sent anything after them
   blame_table blame;
   std::vector<time_use> time_used; ///< by workers, then masters
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -26,8 +27,8 @@ std::string text_of(const tag& label) { return fmt::format("{} {}", to_string(la
 simulation_observer::simulation_observer(std::size_t workers, std::size_t masters, const virtual_time& now,
                                          const cost_meter& meter, auditor* check, trace_recorder* trace,
                                          run_observer* user)
-    : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), steps_(workers + masters),
-      sheets_(workers + masters), first_master_(static_cast<rank>(workers)) {
+    : now_(now), meter_(meter), check_(check), trace_(trace), user_(user), unsent_(workers + masters),
+      steps_(workers + masters), sheets_(workers + masters), first_master_(static_cast<rank>(workers)) {
   if (trace_) // fixes the order of rows: faults on top, workers by rank
     for (rank i = 0; i < workers + masters; ++i)
       worker_track(i);
@@ -57,6 +58,7 @@ std::uint64_t simulation_observer::most_frames_between_steps() const noexcept {
 // -- told by the world ------------------------------------------------------------------------------------------------
 
 void simulation_observer::carries(const frame& f) {
+  unsent_[f.source] = 0;
   if (check_)
     check_->carried(f);
 }
@@ -78,6 +80,7 @@ void simulation_observer::computed(rank who, std::uint64_t step, double loss) {
   last_step_ = now_;
   last_progress_ = std::max(last_progress_, now_);
   frames_since_step_ = 0;
+  ++unsent_[who];
   mix(static_cast<std::uint64_t>(now_.count()));
   mix(std::uint64_t{who} << 40 ^ step);
   mix(std::bit_cast<std::uint64_t>(loss));
@@ -187,6 +190,7 @@ void simulation_observer::begins(rank who, std::uint32_t incarnation) {
 
 void simulation_observer::ends(rank who, std::uint32_t incarnation) {
   sheets_[who].give_up(now_);
+  lost_ += std::exchange(unsent_[who], 0);
   if (check_)
     check_->ends(who, incarnation);
 }

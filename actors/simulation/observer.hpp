@@ -46,6 +46,8 @@ public:
   /// @param total length of the run
   blame_table blame(virtual_time total) const;
   std::vector<time_use> time_used() const;
+  /// Gradients of workers that have died before they sent anything after them.
+  std::uint64_t gradients_lost() const noexcept { return lost_; }
 
   // -- told by the leader ---------------------------------------------------------------------------------------------
 
@@ -92,7 +94,8 @@ private:
   run_observer* user_;
   std::uint64_t hash_ = 0;
   virtual_time last_step_{}, last_progress_{};
-  std::uint64_t frames_since_step_ = 0;
+  std::uint64_t frames_since_step_ = 0, lost_ = 0;
+  std::vector<std::uint64_t> unsent_;          // gradients of each worker since its last frame
   std::vector<std::uint64_t> steps_;           // last begun step of each worker
   std::vector<time_sheet> sheets_;             // of each worker
   std::map<std::string, virtual_time> faults_; // faults that are on, with their begin

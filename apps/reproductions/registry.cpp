@@ -25,6 +25,7 @@ const std::vector<reproduction_entry>& reproductions() {
       {"douillard2023-h", douillard2023_h},
       {"douillard2025-table4", douillard2025_table4},
       {"kolehmainen2025-noloco", kolehmainen2025_noloco},
+      {"douillard2026-goodput", douillard2026_goodput},
   };
   return table;
 }

@@ -54,6 +54,7 @@ json simulated(const reproduction& r, const run_setup& run) {
     };
     object.update({{"evaluations", seen.all},
                    {"steps_per_worker", result.summary.steps_per_worker},
+                   {"gradients_lost", result.gradients_lost},
                    {"computing_s", seconds(activity::computing)},
                    {"compressing_s", seconds(activity::compressing)},
                    {"communicating_s", seconds(activity::communicating) + seconds(activity::waiting)}});
@@ -74,6 +75,7 @@ outcome outcome_from(const json& object) {
   for (const auto& record : object.at("evaluations"))
     o.evaluations.push_back(actors::evaluation_from_json(record.dump()));
   o.steps_per_worker = object.at("steps_per_worker").get<std::vector<std::uint64_t>>();
+  o.gradients_lost = object.at("gradients_lost");
   o.computing_s = object.at("computing_s");
   o.compressing_s = object.at("compressing_s");
   o.communicating_s = object.at("communicating_s");
@@ -130,13 +132,29 @@ private:
   std::string text_, file_;
 };
 
+/// Writes the faults of a run to a file, which is named by its content, and returns the flags that inject them.
+flags faults_of(const reproduction& r, const variant& method, const variant& setting, std::uint64_t seed,
+                const std::filesystem::path& folder) {
+  const auto plan = r.faults ? r.faults(method, setting, seed) : actors::fault_plan{};
+  if (!plan.harms())
+    return {};
+  const auto text = to_toml(plan);
+  const auto file = folder / fmt::format("faults-{:016x}.toml", XXH3_64bits(text.data(), text.size()));
+  write_text(file.string(), text, "choose another folder with --out");
+  return {"--faults", file.string()};
+}
+
 std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
   std::vector<kept_run> runs;
   for (const auto& method : r.methods)
     for (const auto& setting : r.settings)
       for (std::size_t rate = 0; rate < std::max<std::size_t>(r.rates.size(), 1); ++rate)
-        for (std::size_t seed = 1; seed <= r.seeds; ++seed)
-          runs.emplace_back(flags_of(r, method, setting, rate, seed, how.more), how.folder);
+        for (std::size_t seed = 1; seed <= r.seeds; ++seed) {
+          const auto faults = faults_of(r, method, setting, seed, how.folder);
+          auto given = flags_of(r, method, setting, rate, seed, how.more);
+          given.insert(given.end(), faults.begin(), faults.end());
+          runs.emplace_back(std::move(given), how.folder);
+        }
   return runs;
 }
 
@@ -156,6 +174,8 @@ void check_not_swept(const reproduction& r, const flags& more) {
   std::set<std::string> swept{"--seed"};
   if (!r.rates.empty())
     swept.insert("--lr");
+  if (r.faults)
+    swept.insert("--faults");
   for (const auto& method : r.methods)
     for (const auto& setting : r.settings)
       for (const auto& word : own_flags(r, method, setting))

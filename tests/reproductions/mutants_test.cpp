@@ -50,6 +50,8 @@ const std::array mutations{
     mutation{"douillard2023-h", "the outer step is a mean", "diloco:period", "diloco:outer=average,outer-lr=1,period"},
     mutation{"douillard2025-table4", "the last method sends all bits", "e3m0", "identity"},
     mutation{"kolehmainen2025-noloco", "pairs wait for all others", "noloco", "diloco"},
+    mutation{"douillard2026-goodput", "the master waits for all", "async-diloco:period",
+             "async-diloco:quorum=16,period"},
 };
 
 flags mutated(flags given, const mutation& m) {

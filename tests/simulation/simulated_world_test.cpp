@@ -249,6 +249,22 @@ TEST(simulated_world, computes_as_many_gradients_whoever_is_lost_or_comes) {
   }
 }
 
+TEST(simulated_world, counts_the_gradients_that_die_with_a_worker) {
+  constexpr double gradient_s = 10 * 1e-4;
+  const auto lost = [&](const std::string& algorithm, double gradients) {
+    run_surroundings around;
+    around.faults.faults.push_back(
+        {.kind = fault_kind::kill, .workers = {1}, .at_s = gradients * gradient_s, .lasts_s = 0.05});
+    return simulate(prepare(quadratic_run(algorithm, 4, 100)), with_network("ideal"), around).gradients_lost;
+  };
+  EXPECT_EQ(lost("diloco:period=10", 27.5), 7u) << "of a round of ten";
+  EXPECT_EQ(lost("async-diloco:period=10", 27.5), 7u);
+  EXPECT_EQ(lost("diloco:period=10", 30.5), 0u) << "all are shared";
+  EXPECT_EQ(lost("all-reduce-sgd", 27.5), 0u);
+  EXPECT_EQ(simulate(prepare(quadratic_run("diloco:period=30", 4, 100)), with_network("ideal")).gradients_lost, 0u)
+      << "nobody dies";
+}
+
 TEST(simulated_world, shares_a_network_card_among_the_workers_of_a_node) {
   const auto e = prepare(quadratic_run("d-psgd", 8, 20));
   auto s = with_network("uniform:latency=0.001,bandwidth=1e6", 1e-6);

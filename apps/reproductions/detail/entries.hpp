@@ -26,5 +26,6 @@ reproduction wu2022_figure5(bool quick);
 reproduction douillard2023_h(bool quick);
 reproduction douillard2025_table4(bool quick);
 reproduction kolehmainen2025_noloco(bool quick);
+reproduction douillard2026_goodput(bool quick);
 
 } // namespace gossamer::apps

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
@@ -24,6 +25,7 @@ struct outcome {
   std::vector<actors::evaluation_record> evaluations; ///< empty if it diverged
   std::vector<std::uint64_t> steps_per_worker;
   double computing_s = 0, compressing_s = 0, communicating_s = 0; ///< of a worker on average
+  std::uint64_t gradients_lost = 0;                               ///< with workers that died
   std::map<std::string, double> observed;                         ///< numbers of `reproduction::observe`
 
   bool diverged() const { return evaluations.empty(); }
@@ -157,6 +159,8 @@ struct reproduction {
   std::vector<variant> settings = {{}};
   /// Flags that follow from both, behind the flags of each.
   std::function<flags(const variant& method, const variant& setting)> together = {};
+  /// The faults of a run, drawn from its seed. Null: none but those of the flags.
+  std::function<actors::fault_plan(const variant& method, const variant& setting, std::uint64_t seed)> faults = {};
   /// The learning rates that every method is tried with, in every setting. Empty: no rate matters, or `common` has it.
   /// The best rate is that with the best mean of `quality` over the seeds. @see chosen
   std::vector<double> rates = {};
