@@ -14,9 +14,6 @@
 
 namespace gossamer::apps {
 
-namespace {
-
-/// 1234567 -> "1.23 M".
 std::string with_prefix(double value) {
   constexpr const char* prefixes[] = {"", " k", " M", " G", " T", " P"};
   std::size_t i = 0;
@@ -24,6 +21,8 @@ std::string with_prefix(double value) {
     value /= 1000;
   return fmt::format("{:.3g}{}", value, prefixes[i]);
 }
+
+namespace {
 
 std::string percent(const std::optional<double>& share) {
   return share ? fmt::format("{:.2f} %", 100 * *share) : std::string{"-"};

@@ -46,6 +46,8 @@ public:
   /// @param arrival as `send` returned it
   virtual_time receive(virtual_time arrival, rank to, rank from, std::size_t bytes);
 
+  const network& links() const noexcept { return *network_; }
+
 private:
   struct card {
     card_rates rates;

@@ -9,11 +9,12 @@ namespace gossamer::actors {
 class observed_link final : public link {
 public:
   /// @param observer, meter outlive the link
-  observed_link(simulation_observer& observer, cost_meter& meter, std::unique_ptr<link> inner)
-      : observer_(observer), meter_(meter), inner_(std::move(inner)) {}
+  /// @param crosses whether it leads to another island
+  observed_link(simulation_observer& observer, cost_meter& meter, bool crosses, std::unique_ptr<link> inner)
+      : observer_(observer), meter_(meter), crosses_(crosses), inner_(std::move(inner)) {}
 
   void send(frame f) override {
-    observer_.carries(f);
+    observer_.carries(f, crosses_);
     meter_.handling(f);
     inner_->send(std::move(f));
   }
@@ -21,6 +22,7 @@ public:
 private:
   simulation_observer& observer_;
   cost_meter& meter_;
+  bool crosses_;
   std::unique_ptr<link> inner_;
 };
 

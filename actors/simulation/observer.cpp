@@ -57,7 +57,8 @@ std::uint64_t simulation_observer::most_frames_between_steps() const noexcept {
 
 // -- told by the world ------------------------------------------------------------------------------------------------
 
-void simulation_observer::carries(const frame& f) {
+void simulation_observer::carries(const frame& f, bool crosses) {
+  crossing_bits_ += crosses ? f.body.bits : 0;
   unsent_[f.source] = 0;
   if (check_)
     check_->carried(f);

@@ -84,4 +84,7 @@ private:
 /// Returns a summary for people.
 std::string describe(const actors::run_summary& s);
 
+/// 1234567 -> "1.23 M".
+std::string with_prefix(double value);
+
 } // namespace gossamer::apps

@@ -6,6 +6,7 @@
 
 #include "expect.hpp"
 #include "lawful_run.hpp"
+#include "quadratic_run.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -63,6 +64,25 @@ INSTANTIATE_TEST_SUITE_P(, islands_that_lose,
                          [](const auto& one) {
                            return std::string{one.param}.substr(0, std::string_view{one.param}.find_first_of(":-"));
                          });
+
+/// Payload between two islands of two workers each, in bits of a model and for each round.
+std::optional<double> models_between_islands(const std::string& algorithm, const std::string& islands,
+                                             const std::string& network) {
+  constexpr std::uint64_t dimension = 1000, rounds = 3, period = 4;
+  auto s = testing_support::quadratic_run(algorithm, 4, rounds * period);
+  s.islands = islands;
+  const auto bits = simulate(prepare(s), {.network = network}).bits_between_islands;
+  return bits ? std::optional{static_cast<double>(*bits) / (32 * dimension * rounds)} : std::nullopt;
+}
+
+TEST(payload_between_islands, is_what_their_heads_exchange) {
+  // A ring of n workers: each sends 2 (n - 1) / n models to the next.
+  EXPECT_EQ(models_between_islands("diloco:period=4", "2", "islands:count=2"), 2 * 1.0) << "two heads";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "", "islands:count=2"), 2 * 1.5) << "two of four workers";
+  EXPECT_EQ(models_between_islands("local-sgd:period=1", "", "islands:count=2"), 4 * 2 * 1.5) << "every step";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "2", "islands:count=1"), 0) << "there is no other";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "2", "uniform"), std::nullopt) << "there are none";
+}
 
 TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_are_wrong) {
   const auto refused = [](const char* algorithm, const char* islands) {

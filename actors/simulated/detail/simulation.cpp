@@ -123,7 +123,9 @@ std::unique_ptr<link> simulation::link_to(rank from, life to) {
   std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to));
   if (around_.faults.harms())
     made = make_faulty_link(from, to.who, std::move(made), faulty_);
-  made = std::make_unique<observed_link>(observer_, meter_, std::move(made));
+  const auto& net = network_.links();
+  const bool crosses = net.island(node_of(from)) != net.island(node_of(to.who));
+  made = std::make_unique<observed_link>(observer_, meter_, crosses, std::move(made));
   return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
 }
 
