@@ -52,6 +52,8 @@ void run_picture::draw(const trace_moment& m, const std::string& place) {
     return waits_[m.who].push_back({m.other, m.at_ns});
   case kind::wait_ends:
     return draw_wait(m, place);
+  case kind::pause:
+    return recorder_.slice(track(place + "workers", m.who), recorder_.name("pauses"), m.at_ns, m.at_ns + m.value);
   case kind::ends:
     waits_.erase(m.who);
     return;

@@ -97,6 +97,8 @@ void run_trace::wait_begins(rank who, rank whom, const tag&) {
 
 void run_trace::wait_ends(rank who, rank whom) { tell({.what = kind::wait_ends, .who = who, .other = whom}); }
 
+void run_trace::pauses(rank who, nanoseconds lasts) { tell({.what = kind::pause, .who = who, .value = lasts.count()}); }
+
 void run_trace::ends(rank who, std::uint32_t) { tell({.what = kind::ends, .who = who}); }
 
 } // namespace gossamer::actors

@@ -39,6 +39,7 @@ public:
   void adopts(rank who, const view& v) override;
   void wait_begins(rank who, rank whom, const tag& wanted) override;
   void wait_ends(rank who, rank whom) override;
+  void pauses(rank who, std::chrono::nanoseconds lasts) override;
   void delivered(rank who, const frame& f) override;
 
 private:

@@ -22,6 +22,7 @@ struct trace_moment {
     view,        ///< number `value` is adopted
     wait_begins, ///< for a frame of `other`
     wait_ends,   ///< with a frame or without
+    pause,       ///< from now on, for `value` nanoseconds or until training is over
     ends,        ///< the worker
     over,        ///< the trace of this process; `value`: moments that were left out
   };

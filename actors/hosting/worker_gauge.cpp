@@ -52,6 +52,11 @@ void worker_gauge::wait_ends(rank who, rank whom) {
   sheet_.wait_ends(whom, handler_began_);
 }
 
+void worker_gauge::pauses(rank who, time lasts) {
+  if (besides_)
+    besides_->pauses(who, lasts);
+}
+
 void worker_gauge::ends(rank who, std::uint32_t incarnation) {
   if (besides_)
     besides_->ends(who, incarnation);

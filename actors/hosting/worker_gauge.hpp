@@ -35,6 +35,7 @@ public:
   void compressed(time took) { parts_.of(activity::compressing) += took.count(); }
   void wait_begins(rank who, rank whom, const tag& wanted) override;
   void wait_ends(rank who, rank whom) override;
+  void pauses(rank who, time lasts) override;
   void ends(rank who, std::uint32_t incarnation) override;
   void adopts(rank who, const view& v) override;
   void delivered(rank who, const frame& f) override;

@@ -1,5 +1,6 @@
 #include "gossamer/actors/hosting/run_picture.hpp"
 #include "gossamer/actors/hosting/run_trace.hpp"
+#include "gossamer/actors/hosting/worker_gauge.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -89,6 +90,13 @@ TEST_F(a_trace_of_a_run, shows_gradients_and_codecs_of_workers_and_masters) {
   const vec v{pool, std::vector<float>{1, 2}};
   EXPECT_EQ(coder->decode(coder->encode(*codec, v, random_stream{1, 2, purpose::quantise}, 0)), v);
   EXPECT_THAT(slices(), ElementsAre("worker 1: gradient 40+60", "master 0: encode 100+0", "master 0: decode 100+0"));
+}
+
+TEST_F(a_trace_of_a_run, shows_the_pauses_of_a_master_through_its_gauge) {
+  worker_gauge gauge{2, true, &trace};
+  at(30);
+  gauge.pauses(2, std::chrono::microseconds{50});
+  EXPECT_THAT(slices(), ElementsAre("master 0: pauses 30+50"));
 }
 
 TEST_F(a_trace_of_a_run, forgets_the_waits_of_a_worker_that_ends) {
