@@ -126,6 +126,7 @@ MNIST = [
     Row("ecd-psgd", GOSSIP, "min-max:bits=8", formula=gossip(MIN_MAX[8])),
     Row("ecd-psgd", GOSSIP, "min-max:bits=4", formula=gossip(MIN_MAX[4])),
     Row("choco-sgd:consensus-rate=0.3", GOSSIP, "top-k:fraction=0.1"),
+    Row("deep-squeeze:consensus-rate=0.1", GOSSIP, "top-k:fraction=0.1"),
     Row("d2", GOSSIP, formula=gossip(EXACT)),
     Row("gradient-tracking", GOSSIP, formula=gossip(2 * EXACT)),
     Row("relay-sgd", GOSSIP, formula=lambda steps: 2 * (N - 1) * (EXACT + 32) * steps[0]),

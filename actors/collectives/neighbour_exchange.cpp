@@ -28,25 +28,33 @@ exchange_weights weights_of(const worker& w) {
   return result;
 }
 
-} // namespace
-
-task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own, std::uint32_t part) {
+/// @param conserves whether the sum of all `mixed` is that of all `mine`
+task<vec> mix(worker& w, const packet& message, const vec& mine, bool conserves, std::uint64_t t, std::uint32_t part) {
   const tag round{frame_kind::model, t, part};
-  const auto message = w.encode(x);
-  const vec mine = own == own_term::exact ? x : w.decode(message);
   w.send_to_neighbours(round, message);
   const auto weights = weights_of(w);
   vec mixed = weights.own * mine;
-  bool complete = true;
   const auto neighbours = w.neighbours();
   for (std::size_t k = 0; k < neighbours.size(); ++k) {
     const auto received = co_await w.receive(neighbours[k], round);
     mixed += weights.of_neighbours[k] * (received ? w.decode(received->body) : mine);
-    complete = complete && received;
+    conserves = conserves && received;
   }
-  if (complete && w.exact_codec())
-    w.claim_conserved(part == 0 ? "the sum of the models" : "the sum of the vectors beside them", t, x, mixed);
+  if (conserves)
+    w.claim_conserved(part == 0 ? "the sum of the models" : "the sum of the vectors beside them", t, mine, mixed);
   co_return mixed;
+}
+
+} // namespace
+
+task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own, std::uint32_t part) {
+  const auto message = w.encode(x);
+  const vec mine = own == own_term::exact ? x : w.decode(message);
+  co_return co_await mix(w, message, mine, own == own_term::compressed || w.exact_codec(), t, part);
+}
+
+task<vec> neighbour_exchange(worker& w, const packet& message, const vec& q, std::uint64_t t) {
+  return mix(w, message, q, true, t, 0);
 }
 
 } // namespace gossamer::actors

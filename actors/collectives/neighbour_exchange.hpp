@@ -27,4 +27,9 @@ enum class own_term { exact, compressed };
 task<vec> neighbour_exchange(worker& w, const vec& x, std::uint64_t t, own_term own = own_term::exact,
                              std::uint32_t part = 0);
 
+/// The same of a message that the worker has made, its own term being q_i, what that message delivers. Neighbours'
+/// messages deliver theirs: W_ii q_i + sum over j of W_ij q_j, whose sum over all workers is that of q for any codec.
+/// @param message, q referred to until the task is done
+task<vec> neighbour_exchange(worker& w, const packet& message, const vec& q, std::uint64_t t);
+
 } // namespace gossamer::actors

@@ -69,6 +69,8 @@ const twin twins[] = {
     {"ecd-psgd:own=exact", [](dense_gossip& d, std::uint64_t t) { d.ecd(t, 0, true); }},
     {"ecd-psgd:refresh=7", [](dense_gossip& d, std::uint64_t t) { d.ecd(t, 7); }},
     {"ecd-psgd:refresh=1", [](dense_gossip& d, std::uint64_t t) { d.ecd(t, 1); }},
+    {"deep-squeeze", [](dense_gossip& d, std::uint64_t t) { d.deep_squeeze(t, 0.1f); }},
+    {"deep-squeeze:consensus-rate=1", [](dense_gossip& d, std::uint64_t t) { d.deep_squeeze(t, 1); }},
 };
 
 INSTANTIATE_TEST_SUITE_P(, gossip, testing::ValuesIn(twins),

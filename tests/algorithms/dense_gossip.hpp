@@ -69,6 +69,20 @@ public:
     }
   }
 
+  void deep_squeeze(std::uint64_t t, Real rate) {
+    const auto g = gradients(t);
+    owed_.resize(x_.size(), numbers(g[0].size()));
+    all q;
+    for (std::size_t i = 0; i < x_.size(); ++i) {
+      x_[i] = sum(1, x_[i], -lr_, g[i]);
+      owed_[i] = sum(1, owed_[i], 1, x_[i]);
+      q.push_back(compressed(i, owed_[i]));
+      owed_[i] = sum(1, owed_[i], -1, q[i]);
+    }
+    for (std::size_t i = 0; i < x_.size(); ++i)
+      x_[i] = sum(1, x_[i], rate, sum(1, mix(i, q[i], q), -1, q[i]));
+  }
+
 private:
   using all = std::vector<numbers>;
 
@@ -120,6 +134,7 @@ private:
   buffer_pool pool_;
   all x_;
   all replicas_; ///< one replica for all holders, since theirs are equal
+  all owed_;     ///< DeepSqueeze's m
   Real lr_;
   std::unique_ptr<compress::codec> codec_;
   gradient_of gradient_;

@@ -1,4 +1,4 @@
-// CHOCO-SGD, gradient tracking and D2: what they promise beyond D-PSGD.
+// CHOCO-SGD, DeepSqueeze, gradient tracking and D2: what they promise beyond D-PSGD.
 #include <gtest/gtest.h>
 
 #include "gossip_problem.hpp"
@@ -29,25 +29,33 @@ TEST(choco_sgd, that_loses_nothing_is_d_psgd) {
   EXPECT_LT(distance(choco, d_psgd, 6), 1e-8);
 }
 
-// DCD and ECD lose here what the codec leaves out: choco's averages keep it.
+/// Expects that the mean of the models moves by gradients alone. DCD and ECD lose what the codec leaves out.
+void expect_a_mean_moved_by_gradients_alone(const std::string& algorithm, const char* codec) {
+  constexpr std::size_t workers = 5;
+  quadratics p{workers, size, 1};
+  std::vector<double> applied(size);
+  tiny_world world{{.topology = "ring", .codec = codec, .workers = workers, .steps = 50},
+                   runs(algorithm, p.start()),
+                   [&, of = p.gradients()](rank i, std::uint64_t t, const vec& x) {
+                     vec g = of(i, t, x);
+                     for (std::size_t k = 0; k < size; ++k)
+                       applied[k] -= 0.1 * static_cast<double>(g[k]);
+                     return g;
+                   }};
+  ASSERT_TRUE(world.run()) << codec;
+  const auto sum = world.sum_of_models();
+  for (std::size_t k = 0; k < size; ++k)
+    EXPECT_NEAR(sum[k], applied[k], 2e-4 * (1 + std::abs(applied[k]))) << codec;
+}
+
 TEST(choco_sgd, moves_the_mean_by_gradients_alone_whatever_the_codec) {
-  for (const char* codec : {"sign", "top-k:fraction=0.05", "uniform:bits=2", "terngrad"}) {
-    constexpr std::size_t workers = 5;
-    quadratics p{workers, size, 1};
-    std::vector<double> applied(size);
-    tiny_world world{{.topology = "ring", .codec = codec, .workers = workers, .steps = 50},
-                     runs("choco-sgd:consensus-rate=0.05", p.start()),
-                     [&, of = p.gradients()](rank i, std::uint64_t t, const vec& x) {
-                       vec g = of(i, t, x);
-                       for (std::size_t k = 0; k < size; ++k)
-                         applied[k] -= 0.1 * static_cast<double>(g[k]);
-                       return g;
-                     }};
-    ASSERT_TRUE(world.run()) << codec;
-    const auto sum = world.sum_of_models();
-    for (std::size_t k = 0; k < size; ++k)
-      EXPECT_NEAR(sum[k], applied[k], 2e-4 * (1 + std::abs(applied[k]))) << codec;
-  }
+  for (const char* codec : {"sign", "top-k:fraction=0.05", "uniform:bits=2", "terngrad"})
+    expect_a_mean_moved_by_gradients_alone("choco-sgd:consensus-rate=0.05", codec);
+}
+
+TEST(deep_squeeze, moves_the_mean_by_gradients_alone_whatever_the_codec) {
+  for (const char* codec : {"scaled-sign", "top-k:fraction=0.05", "min-max:bits=2"})
+    expect_a_mean_moved_by_gradients_alone("deep-squeeze:consensus-rate=0.05", codec);
 }
 
 /// Returns the part of the workers' first distance from each other that is left after some steps without gradients.
@@ -74,6 +82,32 @@ TEST(choco_sgd, agrees_below_the_limit_of_the_consensus_rate_and_not_above) {
   EXPECT_GT(rest_of_spread("choco-sgd:consensus-rate=0.1", "top-k:fraction=0.01"), 1);
   EXPECT_LT(rest_of_spread("choco-sgd:consensus-rate=0.3", "top-k:fraction=0.1"), 1e-3);
   EXPECT_LT(rest_of_spread("choco-sgd:consensus-rate=1.4", "identity"), 1e-3);
+}
+
+// What is compressed does not vanish as workers agree.
+TEST(deep_squeeze, agrees_up_to_a_floor_that_grows_with_the_consensus_rate) {
+  const auto rest = [](const char* algorithm, const char* rate, const char* codec = "top-k:fraction=0.01") {
+    return rest_of_spread(std::string(algorithm) + ":consensus-rate=" + rate, codec);
+  };
+  const double low = rest("deep-squeeze", "0.01"), high = rest("deep-squeeze", "0.04");
+  EXPECT_GT(low, 1e-3);
+  EXPECT_LT(low, 0.02);
+  EXPECT_GT(high, 0.05);
+  EXPECT_LT(rest("choco-sgd", "0.04"), 1e-6);
+  EXPECT_LT(rest("deep-squeeze", "1", "identity"), 1e-9);
+}
+
+TEST(deep_squeeze, sends_one_packet_to_each_neighbour) {
+  for (const char* codec : {"scaled-sign", "min-max:bits=4"}) {
+    quadratics p{6, size};
+    tiny_world world{{.topology = "star", .codec = codec, .workers = 6, .steps = 10},
+                     runs("deep-squeeze", p.start()),
+                     p.gradients()};
+    ASSERT_TRUE(world.run());
+    const auto bits = compress::make_codec(codec)->bits(size);
+    EXPECT_EQ(world.sent(0).payload_bits, 10 * 5 * bits) << codec;
+    EXPECT_EQ(world.sent(1).payload_bits, 10 * bits) << codec;
+  }
 }
 
 /// Returns the greatest distance of a worker's model from the minimum of the mean of all losses.
