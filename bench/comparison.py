@@ -151,6 +151,8 @@ MNIST = [
     Row("power-sgd:rank=2", MEAN, formula=ring(32 * low_rank(2))),
     Row("power-sgd:rank=4", MEAN, formula=ring(32 * low_rank(4))),
     Row("one-bit-adam:warm-up=80", MEAN, options=[]),
+    Row("zero-one-adam:warm-up=80", MEAN, options=[]),
+    Row("zero-one-adam:warm-up=80,variance-updates=4,double-after=40,max-period=16", MEAN, options=[]),
     *(Row("demo" + of, MEAN, "chunked-top-k", options=[], formula=lambda steps: N * (N - 1) * two_bits_of(64) * steps[0])
       for of in ("", ":aggregate=senders")),
     Row("sign-sgd", MEAN, options=PLAIN, formula=sign_sums(1)),

@@ -48,5 +48,6 @@ extern const algorithm_entry sparse_asy_lpg_entry;
 extern const algorithm_entry sparse_loco_entry;
 extern const algorithm_entry ssdm_entry;
 extern const algorithm_entry streaming_diloco_entry;
+extern const algorithm_entry zero_one_adam_entry;
 
 } // namespace gossamer::actors

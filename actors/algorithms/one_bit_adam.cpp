@@ -5,24 +5,13 @@
 //   x <- x - gamma_t (m / (sqrt(v) + epsilon) + lambda x),   g_i = grad F_i(x; xi_i,t)
 //
 // Tang, Gan, Awan, Rajbhandari, Li, Lian, Liu, Zhang, He: 1-bit Adam: communication efficient large-scale training with
-// Adam's convergence speed, ICML 2021, algorithm 1. There is no bias correction, as in the authors' code.
-//
-// Where v = 0 after the warm-up, as for a pixel that no picture has, a sign would be a step of gamma s / epsilon. Such
-// elements move by their decay alone, and nothing is sent for them. (The authors' code asks its user for a mask.) A
-// bucket's scale here is |b|_1 / d, with which a code of signs loses least; theirs is |b|_2 / sqrt(d).
+// Adam's convergence speed, ICML 2021, algorithm 1. one_bit_moments.hpp says what differs from the authors' code.
 //
 // A codec must lose less than it gets. When a worker is lost, the others repeat the round; its error is lost with it,
 // but a worker that leaves hands it over. One that comes back has the model, m and v of another, and no error.
-#include "gossamer/actors/algorithms/decoupled_decay.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/algorithms/one_bit_moments.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
-#include "gossamer/actors/collectives/packed_mean.hpp"
-#include "gossamer/base/work.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-#include <vector>
 
 namespace gossamer::actors {
 
@@ -31,100 +20,35 @@ namespace {
 class one_bit_adam final : public algorithm {
 public:
   explicit one_bit_adam(const algorithm_setup& s)
-      : x_(s.initial), m_(zeros_like(x_)), v_(m_), warm_up_(static_cast<std::uint64_t>(s.given.integer("warm-up"))),
-        beta1_(s.given.real32("beta1")), beta2_(s.given.real32("beta2")), epsilon_(s.given.real32("epsilon")),
-        decay_(s.given.real32("weight-decay")) {}
+      : x_(s.initial), moments_(s), warm_up_(static_cast<std::uint64_t>(s.given.integer("warm-up"))) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the model", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
-      if (t_ < warm_up_) {
-        const vec mean = co_await mean_of_all(w, g, route::ring, t_);
-        m_ = momentum(mean);
-        learn_variances(mean);
-      } else {
-        const vec own = compact(momentum(g));
-        const vec mean = co_await mean_.of_all(w, own, t_);
-        spread(m_, mean);
-      }
-      step(w.learning_rate(t_));
+      if (t_ < warm_up_)
+        moments_.learn(co_await mean_of_all(w, g, route::ring, t_));
+      else
+        moments_.m = co_await moments_.lossy_mean(w, moments_.momentum(g), t_);
+      moments_.move(x_, moments_.m, w.learning_rate(t_));
     }
   }
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override {
-    a(x_)(m_)(v_)(t_);
-    mean_.fields(a);
+    a(x_)(t_);
+    moments_.fields(a);
   }
-  void inherit(worker&) override { mean_.forget(); }
-  vec residual() const override {
-    vec e = zeros_like(x_);
-    if (const vec kept = mean_.residual(); !kept.empty())
-      spread(e, kept);
-    return e;
-  }
-  void take_over(const vec& residual) override { mean_.take_over(compact(residual)); }
+  void inherit(worker&) override { moments_.forget_errors(); }
+  vec residual() const override { return moments_.residual(); }
+  void take_over(const vec& residual) override { moments_.take_over(residual); }
 
 private:
-  /// beta1 m + (1 - beta1) g
-  vec momentum(const vec& g) const { return beta1_ * m_ + (1 - beta1_) * g; }
-
-  void learn_variances(const vec& g) {
-    const auto v = v_.mutate();
-    for (std::size_t k = 0; k < v.size(); ++k)
-      v[k] = beta2_ * v[k] + (1 - beta2_) * (g[k] * g[k]);
-  }
-
-  void step(float lr) {
-    const auto x = x_.mutate();
-    const auto m = m_.view(), v = v_.view();
-    GOSSAMER_ASSERT(m.size() == x.size() && v.size() == x.size(), "the moments are of one model");
-    for (std::size_t k = 0; k < x.size(); ++k)
-      x[k] -= lr * ((v[k] > 0 ? m[k] / (std::sqrt(v[k]) + epsilon_) : 0) + decay_ * x[k]);
-    count_arithmetic(4 * sizeof(float) * x.size());
-  }
-
-  /// The elements that move: those with v > 0, one after the other.
-  vec compact(const vec& of) const {
-    std::vector<float> chosen;
-    chosen.reserve(of.size());
-    const auto v = v_.view(), all = of.view();
-    GOSSAMER_ASSERT(v.size() == all.size(), "the moments are of one model");
-    for (std::size_t k = 0; k < v.size(); ++k)
-      if (v[k] > 0)
-        chosen.push_back(all[k]);
-    auto pool = of.pool();
-    return {pool, chosen};
-  }
-  /// The inverse of `compact`; other elements stay.
-  void spread(vec& into, const vec& chosen) const {
-    const auto v = v_.view(), from = chosen.view();
-    const auto all = into.mutate();
-    GOSSAMER_ASSERT(std::cmp_equal(std::ranges::count_if(v, [](float x) { return x > 0; }), from.size()),
-                    "compact vectors have an element for each v > 0");
-    for (std::size_t k = 0, next = 0; k < v.size(); ++k)
-      if (v[k] > 0)
-        all[k] = from[next++];
-  }
-
-  vec x_, m_, v_;
+  vec x_;
   std::uint64_t t_ = 0;
-  fed_back_mean mean_;
+  one_bit_moments moments_;
   std::uint64_t warm_up_; ///< T_w
-  float beta1_, beta2_, epsilon_, decay_;
 };
-
-std::vector<parameter> parameters() {
-  auto all = compute::parameters_of_moments();
-  all.insert(all.begin(), {.key = "warm-up",
-                           .kind = parameter::type::integer,
-                           .fallback = "100",
-                           .meaning = "T_w, in steps of each worker; a sixth to a quarter of the run is usual",
-                           .min = 1});
-  all.push_back(decoupled_decay());
-  return all;
-}
 
 } // namespace
 
@@ -141,7 +65,7 @@ const algorithm_entry one_bit_adam_entry{
               .cost =
                   "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
                   "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
-              .parameters = parameters()},
+              .parameters = with_one_bit_moments({})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .takes_direction = false,

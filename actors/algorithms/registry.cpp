@@ -49,6 +49,7 @@ const registry<algorithm_entry>& algorithms() {
       sparse_loco_entry,
       ssdm_entry,
       streaming_diloco_entry,
+      zero_one_adam_entry,
   };
   static const registry<algorithm_entry> table{"algorithm", entries};
   return table;

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
+#include "dense_sign_mean.hpp"
 #include "gossip_problem.hpp"
 
 namespace gossamer::actors {
 namespace {
 
+using testing_support::dense_sign_mean;
+using testing_support::mean_of;
+using testing_support::numbers;
 using testing_support::quadratics;
 using testing_support::runs;
 using testing_support::tiny_world;
@@ -12,20 +16,21 @@ using testing_support::tiny_world;
 constexpr std::size_t size = 41, workers = 4;
 constexpr std::uint64_t warm_up = 12;
 constexpr double lr = 0.01;
-using numbers = std::vector<double>;
 
 /// 1-bit Adam in plain loops.
 class plain_loops {
 public:
   void step(std::uint64_t t, const std::vector<numbers>& gradients) {
     if (t < warm_up) {
-      const auto g = mean(gradients);
-      for (std::size_t k = 0; k < size; ++k) {
-        m_[k] = 0.9 * m_[k] + 0.1 * g[k];
+      const auto g = mean_of(gradients);
+      m_ = momentum(g);
+      for (std::size_t k = 0; k < size; ++k)
         v_[k] = 0.999 * v_[k] + 0.001 * g[k] * g[k];
-      }
     } else {
-      exchange(gradients);
+      std::vector<numbers> momenta;
+      for (const auto& g : gradients)
+        momenta.push_back(momentum(g));
+      m_ = mean_(momenta);
     }
     for (std::size_t k = 0; k < size; ++k)
       x[k] -= lr * m_[k] / (std::sqrt(v_[k]) + 1e-8);
@@ -34,52 +39,15 @@ public:
   numbers x = numbers(size);
 
 private:
-  static numbers mean(const std::vector<numbers>& all) {
+  numbers momentum(const numbers& g) const {
     numbers result(size);
-    for (const auto& one : all)
-      for (std::size_t k = 0; k < size; ++k)
-        result[k] += one[k] / workers;
+    for (std::size_t k = 0; k < size; ++k)
+      result[k] = 0.9 * m_[k] + 0.1 * g[k];
     return result;
   }
-  static double edge(std::size_t j) { return std::floor(static_cast<double>(j * size) / workers); }
 
-  /// b, less what its signs and mean magnitude say of each segment.
-  static numbers lost(const numbers& b, std::size_t only = workers) {
-    numbers rest = b;
-    for (std::size_t j = 0; j < workers; ++j) {
-      if (only != workers && only != j)
-        continue;
-      const auto begin = static_cast<std::size_t>(edge(j)), end = static_cast<std::size_t>(edge(j + 1));
-      double scale = 0;
-      for (std::size_t k = begin; k < end; ++k)
-        scale += std::abs(b[k]) / static_cast<double>(end - begin);
-      for (std::size_t k = begin; k < end; ++k)
-        rest[k] -= b[k] < 0 ? -scale : scale;
-    }
-    return rest;
-  }
-
-  void exchange(const std::vector<numbers>& gradients) {
-    std::vector<numbers> sent;
-    for (std::size_t i = 0; i < workers; ++i) {
-      numbers b(size);
-      for (std::size_t k = 0; k < size; ++k)
-        b[k] = 0.9 * m_[k] + 0.1 * gradients[i][k] + e_[i][k];
-      e_[i] = lost(b);
-      for (std::size_t k = 0; k < size; ++k)
-        b[k] -= e_[i][k];
-      sent.push_back(b);
-    }
-    m_ = mean(sent);
-    for (std::size_t k = 0; k < size; ++k)
-      m_[k] += f_[k];
-    f_ = lost(m_);
-    for (std::size_t k = 0; k < size; ++k)
-      m_[k] -= f_[k];
-  }
-
-  numbers m_ = numbers(size), v_ = numbers(size), f_ = numbers(size);
-  std::vector<numbers> e_ = std::vector<numbers>(workers, numbers(size));
+  numbers m_ = numbers(size), v_ = numbers(size);
+  dense_sign_mean mean_{workers, size};
 };
 
 tiny_world::options options(std::uint64_t steps) {
