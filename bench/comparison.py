@@ -131,6 +131,7 @@ MNIST = [
     Row("gradient-tracking", GOSSIP, formula=gossip(2 * EXACT)),
     Row("relay-sgd", GOSSIP, formula=lambda steps: 2 * (N - 1) * (EXACT + 32) * steps[0]),
     Row("sgp", GOSSIP, formula=lambda steps: (EXACT + 32) * sum(steps)),
+    Row("sgp:overlap=1", GOSSIP, formula=lambda steps: (EXACT + 32) * sum(steps)),
     Row("sgp:graph=topology", GOSSIP, formula=gossip(EXACT + 32)),
     Row("ad-psgd", GOSSIP),
     Row("ad-psgd", GOSSIP, "min-max:bits=8"),

@@ -1,9 +1,11 @@
 // SGP against plain loops in double precision, and what push-sum promises: the sums of x and w, and the mean.
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/topology/graph.hpp"
 
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
 
 #include "gossip_problem.hpp"
 
@@ -22,8 +24,9 @@ using numbers = std::vector<double>;
 /// One push-sum system, all workers at once. Shares only gradients and random numbers with the actors.
 class dense_push {
 public:
-  dense_push(std::size_t workers, const std::string& topology, double drop)
-      : n_(workers), graph_(topology::make_topology(topology.empty() ? "ring" : topology, workers, 1)),
+  dense_push(std::size_t workers, const std::string& topology, double drop, std::uint64_t overlap = 0)
+      : n_(workers), overlap_(overlap),
+        graph_(topology::make_topology(topology.empty() ? "ring" : topology, workers, 1)),
         along_edges_(!topology.empty()), drop_(static_cast<float>(drop)), x_(workers, numbers(size)), w_(workers, 1) {}
 
   numbers z(std::size_t i) const {
@@ -46,19 +49,37 @@ public:
       const double part = 1 / static_cast<double>(to.size() + 1);
       for (const auto j : to)
         if (arrives(i, j, t)) {
-          move(x_[i], x_[j], part, before[i]);
-          w_[i] -= part * weight[i];
-          w_[j] += part * weight[i];
+          move(i, -part, before[i], weight[i]);
+          under_way_.push_back({t + overlap_, j, part, before[i], weight[i]});
         }
     }
+    arrive(t);
+  }
+  /// What is under way after the last step arrives as well.
+  void end(std::uint64_t steps) {
+    for (std::uint64_t t = steps; t < steps + overlap_; ++t)
+      arrive(t);
   }
 
 private:
-  static void move(numbers& from, numbers& to, double part, const numbers& of) {
-    for (std::size_t k = 0; k < size; ++k) {
-      from[k] -= part * of[k];
-      to[k] += part * of[k];
-    }
+  struct share {
+    std::uint64_t due;
+    std::size_t to;
+    double part;
+    numbers x;
+    double w;
+  };
+
+  void move(std::size_t i, double part, const numbers& x, double w) {
+    for (std::size_t k = 0; k < size; ++k)
+      x_[i][k] += part * x[k];
+    w_[i] += part * w;
+  }
+  void arrive(std::uint64_t t) {
+    for (const auto& s : under_way_)
+      if (s.due == t)
+        move(s.to, s.part, s.x, s.w);
+    std::erase_if(under_way_, [t](const share& s) { return s.due == t; });
   }
   std::vector<std::size_t> receivers(std::size_t i, std::uint64_t t) const {
     if (along_edges_)
@@ -73,6 +94,8 @@ private:
   }
 
   std::size_t n_;
+  std::uint64_t overlap_;
+  std::vector<share> under_way_;
   topology::graph graph_;
   bool along_edges_;
   float drop_;
@@ -85,6 +108,7 @@ struct sgp_case {
   std::size_t workers;
   const char* topology; ///< empty: the exponential graph
   double drop;
+  std::uint64_t overlap = 0;
 };
 
 const sgp_case cases[] = {
@@ -94,6 +118,10 @@ const sgp_case cases[] = {
     {"sgp:graph=topology", 6, "star", 0},
     {"sgp:graph=topology", 5, "ring", 0},
     {"sgp:graph=topology,drop=0.3", 6, "star", 0.3},
+    {"sgp:overlap=1", 7, "", 0, 1},
+    {"sgp:overlap=3", 8, "", 0, 3},
+    {"sgp:overlap=2,drop=0.3", 7, "", 0.3, 2},
+    {"sgp:overlap=2,graph=topology", 6, "star", 0, 2},
 };
 
 tiny_world world_of(const sgp_case& c, quadratics& p, std::uint64_t steps, const char* codec = "identity") {
@@ -111,9 +139,10 @@ TEST(sgp, does_what_plain_loops_do) {
     quadratics p{c.workers, size, 0.3f};
     auto world = world_of(c, p, 60);
     ASSERT_TRUE(world.run());
-    dense_push dense{c.workers, c.topology, c.drop};
+    dense_push dense{c.workers, c.topology, c.drop, c.overlap};
     for (std::uint64_t t = 0; t < 60; ++t)
       dense.step(t, p);
+    dense.end(60);
     for (rank i = 0; i < c.workers; ++i) {
       const auto z = dense.z(i);
       for (std::size_t k = 0; k < size; ++k)
@@ -123,21 +152,31 @@ TEST(sgp, does_what_plain_loops_do) {
   }
 }
 
-/// What a worker keeps.
+/// What a worker keeps, with the shares that it has under way.
 struct kept {
   vec x, z;
   double w = 0;
 };
 
-kept state_of(tiny_world& world, rank i) {
+kept state_of(tiny_world& world, rank i, std::uint64_t overlap) {
   kept k;
   std::uint64_t t = 0, encodings = 0;
   std::uint32_t view = 0;
   bool whole = false;
   const auto bytes = world.worker(i).state();
   archive_reader fields{bytes, {}};
-  fields(k.x)(k.z)(k.w)(t)(view)(whole)(encodings);
+  std::map<std::uint64_t, std::pair<std::vector<rank>, std::pair<vec, double>>> under_way;
+  fields(k.x)(k.z)(k.w)(t)(view)(whole);
+  if (overlap > 0)
+    fields(under_way);
+  fields(encodings);
   fields.finish();
+  EXPECT_EQ(under_way.size(), overlap);
+  for (const auto& [step, share] : under_way)
+    for (std::size_t receiver = 0; receiver < share.first.size(); ++receiver) {
+      k.x += static_cast<float>(share.second.second) * share.second.first;
+      k.w += share.second.second;
+    }
   return k;
 }
 
@@ -163,7 +202,7 @@ TEST(sgp, conserves_the_sums_of_models_and_weights) {
       numbers sum(size);
       double weights = 0;
       for (rank i = 0; i < c.workers; ++i) {
-        const auto has = state_of(world, i);
+        const auto has = state_of(world, i, c.overlap);
         weights += has.w;
         EXPECT_GT(has.w, 0);
         for (std::size_t k = 0; k < size; ++k)
@@ -196,7 +235,7 @@ double from_mean(const sgp_case& c, std::uint64_t steps, bool biased = false) {
   EXPECT_TRUE(world.run());
   double greatest = 0;
   for (rank i = 0; i < c.workers; ++i) {
-    const auto has = state_of(world, i);
+    const auto has = state_of(world, i, c.overlap);
     for (std::size_t k = 0; k < size; ++k)
       greatest = std::max(greatest, std::abs(static_cast<double>((biased ? has.x : has.z)[k]) - mean[k]));
   }
@@ -243,6 +282,45 @@ TEST(sgp, sends_a_model_and_a_weight_to_each_receiver) {
     EXPECT_EQ(one.sent(0).payload_bits, 10 * bits) << codec;
     EXPECT_EQ(star.sent(0).payload_bits, 10 * 5 * bits) << codec;
     EXPECT_EQ(star.sent(1).payload_bits, 10 * bits) << codec;
+  }
+}
+
+// A gradient takes 10 ms, and a share 15 ms. A share leaves behind the gradient of its step, and is added behind that
+// of tau steps later: tau + 1 steps take as long as both together.
+TEST(sgp, hides_the_way_of_its_shares_behind_gradients) {
+  const auto seconds_of_a_step = [](const char* algorithm) {
+    run_settings s;
+    s.algorithm = algorithm;
+    s.model = "quadratic:mu=0.3";
+    s.data = "quadratic:samples=400,dim=10,noise=0.3";
+    s.workers = 8;
+    s.batch = 10;
+    s.steps = s.eval_every = 100;
+    simulation_settings slow;
+    slow.network = "uniform:latency=15ms,bandwidth=10Gb/s";
+    slow.sample_time_s = 0.001;
+    return simulate(prepare(s), slow).summary.final.time_s / 100;
+  };
+  EXPECT_NEAR(seconds_of_a_step("sgp"), 0.025, 0.0005);
+  EXPECT_NEAR(seconds_of_a_step("sgp:overlap=1"), 0.0125, 0.0005);
+  EXPECT_NEAR(seconds_of_a_step("sgp:overlap=2"), 0.010, 0.0005);
+}
+
+// What came at the end is in the model that was evaluated, and not in the state.
+TEST(sgp, goes_on_from_its_end_as_if_there_had_been_none) {
+  for (const auto& c : cases) {
+    quadratics p{c.workers, size, 0.3f};
+    auto whole = world_of(c, p, 40), first_half = world_of(c, p, 20);
+    ASSERT_TRUE(whole.run() && first_half.run());
+    tiny_world::options o{
+        .topology = *c.topology == '\0' ? "ring" : c.topology, .workers = c.workers, .steps = 40, .lr = lr};
+    for (rank i = 0; i < c.workers; ++i)
+      o.saved[i] = std::make_shared<const std::vector<std::byte>>(first_half.worker(i).state());
+    o.done = 20 * c.workers;
+    tiny_world second_half{o, runs(c.algorithm, p.start()), p.gradients()};
+    ASSERT_TRUE(second_half.run());
+    for (rank i = 0; i < c.workers; ++i)
+      EXPECT_EQ(second_half.model(i), whole.model(i)) << c.algorithm << ' ' << c.topology << ", worker " << i;
   }
 }
 
