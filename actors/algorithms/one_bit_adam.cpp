@@ -66,19 +66,7 @@ const algorithm_entry one_bit_adam_entry{
                   "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
                   "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
               .parameters = with_one_bit_moments({})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .own_optimiser = true,
-               .default_codec = "scaled-sign",
-               .default_optimiser = "sgd",
-               .default_lr = 0.001,
-               .lr_grows = false,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1,
-                            .lossy_codecs_move_mean = true,
-                            .follows_mean_gradient = false,
-                            .sgd_alone = false}},
+    .traits = traits_of_one_bit_moments(1),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<one_bit_adam>(s); },
 };
 

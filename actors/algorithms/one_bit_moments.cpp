@@ -81,6 +81,23 @@ void one_bit_moments::spread(vec& into, const vec& chosen) const {
       all[k] = from[next++];
 }
 
+algorithm_traits traits_of_one_bit_moments(std::optional<std::uint64_t> apart) {
+  return {.exchange = exchange_pattern::all,
+          .synchronous = true,
+          .takes_direction = false,
+          .own_optimiser = true,
+          .default_codec = "scaled-sign",
+          .default_optimiser = "sgd",
+          .default_lr = 0.001,
+          .lr_grows = false,
+          .on_loss = interrupted_round::repeat,
+
+          .promises = {.most_steps_apart = apart,
+                       .lossy_codecs_move_mean = true,
+                       .follows_mean_gradient = false,
+                       .sgd_alone = false}};
+}
+
 std::vector<parameter> with_one_bit_moments(std::vector<parameter> own, const char* epsilon) {
   std::vector<parameter> all{{.key = "warm-up",
                               .kind = parameter::type::integer,

@@ -177,16 +177,7 @@ const algorithm_entry zero_one_adam_entry{
                     .meaning = "H, the largest k; in the paper 16",
                     .min = 1}},
                   "1e-5")},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .own_optimiser = true,
-               .default_codec = "scaled-sign",
-               .default_optimiser = "sgd",
-               .default_lr = 0.001,
-               .lr_grows = false,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.lossy_codecs_move_mean = true, .follows_mean_gradient = false, .sgd_alone = false}},
+    .traits = traits_of_one_bit_moments(std::nullopt),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },
 };
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <cmath>
-#include <cstddef>
+#include <gtest/gtest.h>
+
 #include <numeric>
-#include <vector>
+
+#include "gossip_problem.hpp"
 
 namespace gossamer::testing_support {
 
@@ -81,5 +82,16 @@ private:
   numbers f_;
   std::vector<std::size_t> moving_;
 };
+
+/// Expects that Adam with means of signs and a warm-up of 12 steps learns with one worker, which sends nothing.
+inline void expect_to_learn_alone(const std::string& algorithm) {
+  quadratics p{1, 41};
+  tiny_world world{
+      {.codec = "scaled-sign", .workers = 1, .steps = 200, .lr = 0.01}, runs(algorithm, p.start()), p.gradients()};
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(world.sent(0).payload_bits, 0u);
+  const auto x = world.model(0).view();
+  EXPECT_LT(p.gap({x.begin(), x.end()}), 0.05 * p.gap(std::vector<double>(41)));
+}
 
 } // namespace gossamer::testing_support

@@ -1,7 +1,4 @@
-#include <gtest/gtest.h>
-
 #include "dense_sign_mean.hpp"
-#include "gossip_problem.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -109,14 +106,7 @@ TEST(one_bit_adam, leaves_elements_without_gradients_where_they_are_and_sends_no
 }
 
 TEST(one_bit_adam, alone_is_adam_with_variances_as_they_are) {
-  quadratics p{1, size};
-  auto o = options(200);
-  o.workers = 1;
-  tiny_world world{o, runs("one-bit-adam:warm-up=12", p.start()), p.gradients()};
-  ASSERT_TRUE(world.run());
-  EXPECT_EQ(world.sent(0).payload_bits, 0u);
-  const auto x = world.model(0).view();
-  EXPECT_LT(p.gap({x.begin(), x.end()}), 0.05 * p.gap(std::vector<double>(size)));
+  testing_support::expect_to_learn_alone("one-bit-adam:warm-up=12");
 }
 
 } // namespace

@@ -1,7 +1,4 @@
-#include <gtest/gtest.h>
-
 #include "dense_sign_mean.hpp"
-#include "gossip_problem.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -185,16 +182,7 @@ TEST(zero_one_adam, stands_still_at_a_rate_of_zero) {
     EXPECT_EQ(world.model(0)[k], 0);
 }
 
-TEST(zero_one_adam, alone_is_adam_with_few_variances) {
-  quadratics p{1, size};
-  auto o = options(200);
-  o.workers = 1;
-  tiny_world world{o, runs(few_steps, p.start()), p.gradients()};
-  ASSERT_TRUE(world.run());
-  EXPECT_EQ(world.sent(0).payload_bits, 0u);
-  const auto x = world.model(0).view();
-  EXPECT_LT(p.gap({x.begin(), x.end()}), 0.05 * p.gap(std::vector<double>(size)));
-}
+TEST(zero_one_adam, alone_is_adam_with_few_variances) { testing_support::expect_to_learn_alone(few_steps); }
 
 } // namespace
 } // namespace gossamer::actors
