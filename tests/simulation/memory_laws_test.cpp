@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -53,10 +54,17 @@ double models_a_worker(const std::string& algorithm, std::uint64_t steps) {
   return static_cast<double>(aligned_bytes - before) / (sizeof(float) * dimension * workers);
 }
 
+/// The algorithm with a warm-up that is over soon, if it has one: behind it it may hold more.
+std::string with_short_warm_up(const std::string& name) {
+  const auto& parameters = algorithms().resolve(name).first.about.parameters;
+  const bool warms_up = std::ranges::any_of(parameters, [](const auto& p) { return p.key == "warm-up"; });
+  return warms_up ? name + ":warm-up=5" : name;
+}
+
 class memory_of : public testing::TestWithParam<std::string> {};
 
 TEST_P(memory_of, a_worker_is_what_its_page_says) {
-  const auto needed = models_a_worker(GetParam(), 20);
+  const auto needed = models_a_worker(with_short_warm_up(GetParam()), 20);
   auto text = test::read_text(std::string{GOSSAMER_SOURCE_DIR} + page);
   text = text.substr(text.find(section));
   text = text.substr(0, text.find("\n## "));
@@ -71,7 +79,8 @@ TEST_P(memory_of, a_worker_is_what_its_page_says) {
 }
 
 TEST_P(memory_of, a_worker_does_not_grow_with_its_steps) {
-  EXPECT_LE(models_a_worker(GetParam(), 60), models_a_worker(GetParam(), 30) + 0.5);
+  const auto algorithm = with_short_warm_up(GetParam());
+  EXPECT_LE(models_a_worker(algorithm, 60), models_a_worker(algorithm, 30) + 0.5);
 }
 
 std::vector<std::string> names() {
