@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <string>
 
 namespace gossamer::actors {
 namespace {
@@ -161,8 +162,9 @@ TEST(moments, are_refused_when_they_are_damaged) {
   const auto text = to_text(std::vector<trace_moment>{{.what = kind::sent, .at_ns = 12, .value = 3}});
   for (std::size_t length = 1; length + 1 < text.size(); ++length)
     EXPECT_THROW(moments_from(text.substr(0, length)), error) << length;
-  for (const auto* damaged : {"11 0 0 0 0 1 0 0 0 0", "x", "4 1  2", "4 99999999999999999999 0 0 0 1 0 0 0 0",
-                              "0 0 4294967295 0 0 1 0 0 0 0"})
+  const auto behind_the_last = std::to_string(static_cast<int>(kind::over) + 1);
+  EXPECT_THROW(moments_from(behind_the_last + " 0 0 0 0 1 0 0 0 0"), error);
+  for (const auto* damaged : {"x", "4 1  2", "4 99999999999999999999 0 0 0 1 0 0 0 0", "0 0 4294967295 0 0 1 0 0 0 0"})
     EXPECT_THROW(moments_from(damaged), error) << damaged;
 }
 
