@@ -73,6 +73,7 @@ ROWS = {  # folder: method
     "async-diloco": Row("async-diloco:period={period}", overtakes=True, outer=True),
     "noloco": Row("noloco:period={period}", outer=True),
     "choco-sgd": Row("choco-sgd:consensus-rate=0.3", "top-k:fraction=0.1"),
+    "deep-squeeze": Row("deep-squeeze", "top-k:fraction=0.1"),
     "gradient-tracking": Row("gradient-tracking"),
     "d2": Row("d2"),
     "relay-sgd": Row("relay-sgd"),
@@ -80,6 +81,7 @@ ROWS = {  # folder: method
     "power-sgd": Row("power-sgd:rank=2"),
     "quantised-sgd": Row("quantised-sgd", "uniform:bits=8"),
     "one-bit-adam": Row("one-bit-adam:warm-up={warm_up}", rate=0.001),
+    "zero-one-adam": Row("zero-one-adam:warm-up={warm_up}", rate=0.001),
     "demo": Row("demo", "chunked-top-k", rate=0.002),
 }
 REFERENCE = "all-reduce-sgd"
