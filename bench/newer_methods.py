@@ -243,9 +243,9 @@ def line(known, task, name, bigrams):
 
 
 def table(known, task, bigrams):
-    lines = ["", TASKS[task].title, "",
-             f"| method | rate | {TASKS[task].quality}, simulated | four processes | training loss | payload, Gb "
-             "| virtual seconds |", "|---|---|---|---|---|---|---|"]
+    columns = ["method", "rate", f"{TASKS[task].quality}, simulated", "four processes", "training loss", "payload, Gb",
+               "virtual seconds"]
+    lines = ["", TASKS[task].title, "", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     absent = []
     for name in ROWS:
         try:
