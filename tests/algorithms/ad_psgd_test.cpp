@@ -296,7 +296,7 @@ TEST(ad_psgd, averages_n_times_as_often_over_slow_links_with_n_exchanges_under_w
   const auto one = over_slow_links("ad-psgd").final;
   ASSERT_TRUE(one.averagings);
   EXPECT_NEAR(static_cast<double>(one.averagings->done), static_cast<double>(one.step) / 100, 8);
-  for (const int n : {2, 4, 8}) {
+  for (const std::uint64_t n : {2u, 4u, 8u}) {
     const auto several = over_slow_links("ad-psgd:in-flight=" + std::to_string(n)).final;
     EXPECT_NEAR(static_cast<double>(several.averagings->done), static_cast<double>(n * one.averagings->done),
                 0.05 * static_cast<double>(several.averagings->done))

@@ -90,7 +90,8 @@ private:
       std::vector<std::size_t> order(std::min(chunk, size - first));
       std::iota(order.begin(), order.end(), first);
       std::ranges::sort(order, std::greater{}, [&](auto k) { return std::abs(of[k]); });
-      all.insert(all.end(), order.begin(), order.begin() + std::min(kept_of_each, order.size()));
+      order.resize(std::min(kept_of_each, order.size()));
+      all.insert(all.end(), order.begin(), order.end());
     }
     return all;
   }

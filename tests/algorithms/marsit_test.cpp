@@ -77,7 +77,7 @@ TEST(marsit, lowers_the_rate_at_each_full_round_but_the_first) {
           return vec{pool, std::vector{1.0f}};
         }};
     ASSERT_TRUE(world.run());
-    testing_support::read_fields(world, 0, [&, moved = moved](archive& a) {
+    testing_support::read_fields(world, 0, [&, spelling = spelling, moved = moved](archive& a) {
       vec x, c;
       a(x)(c);
       EXPECT_NEAR(x[0] - c[0], -0.125f * moved, 1e-6f) << spelling;

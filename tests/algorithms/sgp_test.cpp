@@ -243,7 +243,7 @@ double from_mean(const sgp_case& c, std::uint64_t steps, bool biased = false) {
 }
 
 TEST(sgp, of_a_power_of_two_workers_agrees_on_the_mean_after_its_logarithm_of_steps) {
-  for (const std::size_t workers : {4, 8, 16}) {
+  for (const std::size_t workers : {4u, 8u, 16u}) {
     const auto steps = static_cast<std::uint64_t>(std::countr_zero(workers));
     EXPECT_LT(from_mean({"sgp", workers, "", 0}, steps), 1e-6) << workers;
     EXPECT_GT(from_mean({"sgp", workers, "", 0}, steps - 1), 1e-3) << workers;
