@@ -149,21 +149,27 @@ private:
   }
   /// Chooses in turn, so that no donor serves all.
   void choose_donors() {
-    std::vector<rank> all;
-    std::map<std::size_t, std::vector<rank>> of_island;
-    for (const auto& w : found_.workers)
-      if (!gone_.contains(w.who) && goes_on(w) && !is_master(w)) {
-        all.push_back(w.who);
-        of_island[islands_.of(w.who)].push_back(w.who);
-      }
-    std::size_t from_afar = 0, served = 0;
+    std::vector<rank> donors, without_state;
     for (const auto& w : found_.workers) {
-      if (goes_on(w) || gone_.contains(w.who))
+      if (gone_.contains(w.who))
         continue;
-      auto& near = of_island[islands_.of(w.who)];
+      if (!goes_on(w))
+        without_state.push_back(w.who);
+      else if (!is_master(w))
+        donors.push_back(w.who);
+    }
+    std::map<std::size_t, std::vector<rank>> of_island;
+    for (const auto i : without_state)
+      of_island[islands_.of(i)];
+    for (const auto i : donors)
+      if (const auto island = of_island.find(islands_.of(i)); island != of_island.end())
+        island->second.push_back(i);
+    std::size_t from_afar = 0, served = 0;
+    for (const auto i : without_state) {
+      auto& near = of_island[islands_.of(i)];
       if (near.empty())
-        near = {all[from_afar++ % all.size()]};
-      next_.view.donors.emplace(w.who, near[served++ % near.size()]);
+        near = {donors[from_afar++ % donors.size()]};
+      next_.view.donors.emplace(i, near[served++ % near.size()]);
     }
   }
   /// Continues the count of updates where it is: from the first step of the view on, each step has other workers.

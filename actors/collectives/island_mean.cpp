@@ -16,11 +16,10 @@ float weight(const worker& w, const member_group& island, const member_group& he
 }
 
 /// Sends the head's vector to the others of the island. @param v any, but for the head
-/// @param view of which the label tells; 0: none
 /// @returns absent if the head is lost
-task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::uint64_t t, std::uint32_t view) {
+task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::uint64_t t) {
   constexpr std::uint32_t place = 1u << 24; // apart from the frames of a mean
-  const tag label{frame_kind::gather_segment, t, place, view};
+  const tag label{frame_kind::gather_segment, t, place, island.view};
   const auto head = island.members.front();
   if (w.id() != head) {
     const auto received = co_await w.receive(head, label);
@@ -50,7 +49,7 @@ task<std::optional<vec>> try_over_islands(worker& w, vec v, std::uint64_t t, mea
     if (!mean)
       co_return std::nullopt;
   }
-  auto shared = co_await try_share(w, island, *std::move(mean), t, island.view);
+  auto shared = co_await try_share(w, island, *std::move(mean), t);
   co_return shared;
 }
 
@@ -86,6 +85,8 @@ member_group island_of(const worker& w) {
 std::vector<rank> heads_of(const worker& w) { return w.islands().heads(w.members()); }
 
 std::size_t size_of_island(const worker& w, rank i) {
+  if (!w.islands().are_shared())
+    return 1;
   const auto island = [&](rank j) { return w.islands().of(j); };
   return static_cast<std::size_t>(std::ranges::count(w.members(), island(i), island));
 }
@@ -126,7 +127,8 @@ task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
 task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t) {
   if (!w.islands().are_shared())
     co_return own;
-  auto shared = co_await try_share(w, island_of(w), own.mean, t, 0);
+  const member_group island{island_of(w).members, 0}; // its frames outlive the view
+  auto shared = co_await try_share(w, island, own.mean, t);
   if (shared)
     own.mean = *std::move(shared);
   else

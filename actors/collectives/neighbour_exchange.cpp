@@ -8,36 +8,28 @@ namespace gossamer::actors {
 
 namespace {
 
-struct exchange_weights {
-  float own;
-  std::vector<float> of_neighbours;
-};
+/// W_ij, times the smaller number of workers of both islands.
+float weight(const worker& w, rank j) {
+  return w.mixing(j) * static_cast<float>(std::min(size_of_island(w, w.id()), size_of_island(w, j)));
+}
 
-exchange_weights weights_of(const worker& w) {
-  exchange_weights result{.own = w.mixing(w.id()), .of_neighbours = {}};
-  for (const auto j : w.neighbours())
-    result.of_neighbours.push_back(w.mixing(j));
+float own_weight(const worker& w) {
   if (!w.islands().are_shared())
-    return result;
-  result.own = 1;
-  for (std::size_t k = 0; const auto j : w.neighbours()) {
-    auto& weight = result.of_neighbours[k++];
-    weight *= static_cast<float>(std::min(size_of_island(w, w.id()), size_of_island(w, j)));
-    result.own -= weight;
-  }
-  return result;
+    return w.mixing(w.id());
+  float rest = 1;
+  for (const auto j : w.neighbours())
+    rest -= weight(w, j);
+  return rest;
 }
 
 /// @param conserves whether the sum of all `mixed` is that of all `mine`
 task<vec> mix(worker& w, const packet& message, const vec& mine, bool conserves, std::uint64_t t, std::uint32_t part) {
   const tag round{frame_kind::model, t, part};
   w.send_to_neighbours(round, message);
-  const auto weights = weights_of(w);
-  vec mixed = weights.own * mine;
-  const auto neighbours = w.neighbours();
-  for (std::size_t k = 0; k < neighbours.size(); ++k) {
-    const auto received = co_await w.receive(neighbours[k], round);
-    mixed += weights.of_neighbours[k] * (received ? w.decode(received->body) : mine);
+  vec mixed = own_weight(w) * mine;
+  for (const auto j : w.neighbours()) {
+    const auto received = co_await w.receive(j, round);
+    mixed += weight(w, j) * (received ? w.decode(received->body) : mine);
     conserves = conserves && received;
   }
   if (conserves)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <xxhash.h>
 
 namespace gossamer::actors {
@@ -25,22 +26,18 @@ void keep_few(Map& open) {
 
 /// True if the graph leads from each island to each other.
 bool connected(const view& v, const topology::islands& islands) {
-  std::set<std::size_t> seen{islands.of(v.members.front())}, all;
-  std::map<std::size_t, std::vector<rank>> of_island;
-  for (const auto i : v.members) {
-    of_island[islands.of(i)].push_back(i);
-    all.insert(islands.of(i));
-  }
-  std::vector<std::size_t> front{seen.begin(), seen.end()};
-  while (!front.empty()) {
-    const auto members = of_island[front.back()];
-    front.pop_back();
-    for (const auto i : members)
-      for (const auto j : v.mixing->neighbours(i))
-        if (seen.insert(islands.of(j)).second)
-          front.push_back(islands.of(j));
-  }
-  return std::ranges::includes(seen, all);
+  std::vector<std::size_t> leads_to(v.incarnations.size());
+  std::iota(leads_to.begin(), leads_to.end(), std::size_t{0});
+  const auto root = [&](std::size_t island) {
+    while (leads_to[island] != island)
+      island = leads_to[island] = leads_to[leads_to[island]];
+    return island;
+  };
+  for (const auto i : v.members)
+    for (const auto j : v.mixing->neighbours(i))
+      leads_to[root(islands.of(i))] = root(islands.of(j));
+  const auto first = root(islands.of(v.members.front()));
+  return std::ranges::all_of(v.members, [&](rank i) { return root(islands.of(i)) == first; });
 }
 
 /// True if two nodes have made the same view.

@@ -90,6 +90,8 @@ TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_a
   };
   EXPECT_THAT(refused("dcd-psgd", "2"),
               AllOf(HasSubstr("dcd-psgd knows no islands"), HasSubstr("d-psgd, diloco, local-sgd, noloco")));
+  EXPECT_THAT(refusal([] { simulate(prepare(on_islands("d-psgd:order=adapt-then-combine", "2")), quick); }),
+              HasSubstr("order=adapt-then-combine"));
   EXPECT_THAT(refused("diloco", "3,4"), HasSubstr("--islands is 3,4: 7 workers, but there are 8"));
   EXPECT_THAT(refused("diloco", "9"), HasSubstr("--islands is 9, but there are 8 workers"));
   EXPECT_THAT(refused("diloco", "hosts"), HasSubstr("which launch and simulate know"));
