@@ -166,7 +166,7 @@ kept state_of(tiny_world& world, rank i, std::uint64_t overlap) {
   const auto bytes = world.worker(i).state();
   archive_reader fields{bytes, {}};
   std::map<std::uint64_t, std::pair<std::vector<rank>, std::pair<vec, double>>> under_way;
-  fields(k.x)(k.z)(k.w)(t)(view)(whole);
+  fields(t)(k.x)(k.z)(k.w)(view)(whole);
   if (overlap > 0)
     fields(under_way);
   fields(encodings);
