@@ -113,17 +113,15 @@ measure lost() {
 }
 
 constexpr const char* differences =
-    "The paper's text was not at hand: its numbers are second hand, and how it simulates chips, repairs and restarts "
-    "is "
-    "not known. Here 16 slices of chips die at random, and are whole again after the time of 20 gradients. How often "
-    "is "
-    "chosen such that one group, all of which stands still while a slice is dead, comes to the printed goodput; what "
-    "more groups come to follows. A group is a worker; what happens within it is not simulated. It stands still where "
-    "a slice is dead, and then goes on from where it was, as from a checkpoint of that moment; groups of a single "
-    "slice "
-    "also die with their model and all that they have not sent yet, are noticed after one gradient, and start anew. "
-    "Groups exchange after 5 gradients and in no time, and none is slow. Goodput is the share of all groups' time that "
-    "goes into gradients which were not lost. The function is quadratic: what the model learns plays no part.";
+    "The paper's text was not at hand: its numbers are second hand, and how it simulates chips, repairs and "
+    "restarts is not known. Here 16 slices of chips die at random, and are whole again after the time of 20 "
+    "gradients. How often is chosen such that one group, all of which stands still while a slice is dead, comes to "
+    "the printed goodput; what more groups come to follows. A group is a worker; what happens within it is not "
+    "simulated. It stands still where a slice is dead, and then goes on from where it was, as from a checkpoint of "
+    "that moment; groups of a single slice also die with their model and all that they have not sent yet, are "
+    "noticed after one gradient, and start anew. Groups exchange after 5 gradients and in no time, and none is "
+    "slow. Goodput is the share of all groups' time that goes into gradients which were not lost. The function is "
+    "quadratic: what the model learns plays no part.";
 
 std::vector<shape> shapes_of(const std::vector<const char*>& dying, bool quick) {
   const double points = quick ? 10 : 5;
