@@ -8,16 +8,17 @@ namespace {
 
 constexpr candidate table[]{
     {"all-reduce-sgd", ""},
+    {"all-reduce-sgd:collective=direct", ""},
     {"quantised-sgd", ""},
-    {"power-sgd", ""},
-    {"local-sgd:period=8", ""},
+    {"power-sgd:collective=direct", ""},
+    {"local-sgd:period=8,collective=direct", ""},
     {"diloco:period=10", "e3m0"},
     {"diloco:period=50", "e3m0"},
     {"diloco:period=50", "e3m0", knowledge::islands},
     {"local-sgd:period=8", "", knowledge::islands},
     {"noloco:period=50", "e3m0", knowledge::islands},
     {"streaming-diloco:period=10,overlap=1", "e3m0"},
-    {"sparse-loco:period=10", "chunked-top-k"},
+    {"sparse-loco:period=10,collective=direct", "chunked-top-k"},
     {"async-diloco:period=10", ""},
     {"noloco:period=10", ""},
     {"d-psgd", ""},
@@ -26,8 +27,8 @@ constexpr candidate table[]{
     {"dcd-psgd", "min-max:bits=8"},
     {"choco-sgd", "top-k:fraction=0.1"},
     {"ad-psgd:in-flight=4,owed=8", "min-max:bits=8"},
-    {"ef-sign-sgd", ""},
-    {"marsit:period=100", ""},
+    {"ef-sign-sgd:collective=direct", ""},
+    {"marsit:period=100,collective=direct", ""},
 };
 
 } // namespace

@@ -47,7 +47,7 @@ const algorithm_entry all_reduce_sgd_entry{
               .cost =
                   "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
                   "the slowest worker and for 2(n-1) hops; on a torus of R rows and C columns the same bits in "
-                  "2(R+C-2) hops, and by halving with n = 2^k in 2k",
+                  "2(R+C-2) hops, by halving with n = 2^k in 2k, and directly in 2",
               .parameters = with_collective()},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,

@@ -36,6 +36,7 @@ namespace {
 struct family {
   std::shared_ptr<const compress::codec> c1 = {}, c2 = {}; // null: none
   std::uint64_t period = 1;
+  route way = route::ring;
 
   bool resets_after(std::uint64_t t) const { return (t + 1) % period == 0; }
   std::uint64_t next_exchange(std::uint64_t t) const { return c2 ? t : t / period * period + period - 1; }
@@ -60,7 +61,7 @@ public:
       const auto* c1 = given_.resets_after(t_) ? given_.c1.get() : nullptr;
       const auto reset = part_of(w, e_ + update.residual, c1, purpose::shared_1, t_);
       std::vector parts{update, reset};
-      co_await add_means(w, s_, std::move(parts), t_);
+      co_await add_means(w, s_, std::move(parts), given_.way, t_);
       e_ = reset.residual;
       x_ = s_ + e_;
       w.claim_conserved("the sum of the models", t_, v, x_);
@@ -103,7 +104,7 @@ public:
       const auto reset = part_of(w, as_released_ ? update.residual : x_ + update.residual, c1, purpose::shared_1, t_);
       vec x = reset.residual;
       std::vector parts{update, reset};
-      co_await add_means(w, x, std::move(parts), t_);
+      co_await add_means(w, x, std::move(parts), given_.way, t_);
       x_ = x;
       w.claim_conserved("the sum of the models", t_, v, x_);
     }
@@ -130,7 +131,7 @@ std::shared_ptr<const compress::codec> codec_or_none(const algorithm_setup& s, s
 std::uint64_t period_of(const algorithm_setup& s) { return static_cast<std::uint64_t>(s.given.integer("period")); }
 
 std::unique_ptr<algorithm> make_cser(const algorithm_setup& s) {
-  family f{codec_or_none(s, "c1"), codec_or_none(s, "c2"), period_of(s)};
+  family f{codec_or_none(s, "c1"), codec_or_none(s, "c2"), period_of(s), ring_or_direct(s.given)};
   if (s.given.is("implementation", "residual"))
     return std::make_unique<cser>(s.initial, std::move(f));
   for (const char* key : {"c1", "c2"})
@@ -158,14 +159,15 @@ parameter period_parameter() {
 }
 
 std::vector<parameter> all_parameters() {
-  return {c1_parameter("grbs/ratio=4", "; none: there are none"),
-          codec_parameter("c2", "grbs/ratio=32", "C2, the codec of updates; none: they stay local"),
-          period_parameter(),
-          {.key = "implementation",
-           .kind = parameter::type::choice,
-           .fallback = "residual",
-           .meaning = "algorithm 2 for any codecs; the same for linear codecs, without e; or what was released",
-           .choices = {"residual", "model", "model-blocks"}}};
+  return with_ring_or_direct(
+      {c1_parameter("grbs/ratio=4", "; none: there are none"),
+       codec_parameter("c2", "grbs/ratio=32", "C2, the codec of updates; none: they stay local"),
+       period_parameter(),
+       {.key = "implementation",
+        .kind = parameter::type::choice,
+        .fallback = "residual",
+        .meaning = "algorithm 2 for any codecs; the same for linear codecs, without e; or what was released",
+        .choices = {"residual", "model", "model-blocks"}}});
 }
 
 algorithm_traits traits(std::optional<std::uint64_t> most_steps_apart = {}) {
@@ -223,10 +225,10 @@ const algorithm_entry csea_entry{
                        "x_i <- x_i - u_i - e_i + e'_i;  e_i <- f_i",
               .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H = 1",
               .cost = "grbs: 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker per step",
-              .parameters = {c1_parameter("grbs/ratio=16")}},
+              .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=16")})},
     .traits = traits(1),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1")});
+      return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1"), .way = ring_or_direct(s.given)});
     },
 };
 
@@ -237,10 +239,11 @@ const algorithm_entry cser_pl_entry{
                        "if (t + 1) mod H = 0: (e'_i, f_i) = PSync(e_i, C1);  x_i <- x_i - e_i + e'_i;  e_i <- f_i",
               .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H > 1",
               .cost = "grbs: every H steps 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker",
-              .parameters = {c1_parameter("grbs/ratio=2"), period_parameter()}},
+              .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=2"), period_parameter()})},
     .traits = traits(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1"), .period = period_of(s)});
+      return std::make_unique<cser>(
+          s.initial, family{.c1 = codec_of(s, "c1"), .period = period_of(s), .way = ring_or_direct(s.given)});
     },
 };
 

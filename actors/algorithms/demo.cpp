@@ -20,7 +20,6 @@
 #include "gossamer/actors/algorithms/decoupled_decay.hpp"
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/gathered_mean.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/base/work.hpp"
 #include "gossamer/compress/cosine_transform.hpp"
 
@@ -46,9 +45,9 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       const vec m = beta_ * m_ + waves_.forward(g);
       const auto message = w.encode(m);
-      const auto packets = co_await ring_all_gather(w, message, t_);
+      const vec mean = co_await mean_.of_all(w, message, t_);
       m_ = m - w.decode(message);
-      step(waves_.inverse(mean_(w, packets)), w.learning_rate(t_));
+      step(waves_.inverse(mean), w.learning_rate(t_));
       w.prox(x_, t_);
     }
   }

@@ -43,11 +43,15 @@ class diloco final : public algorithm {
 public:
   explicit diloco(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
-        period_(static_cast<std::uint64_t>(s.given.integer("period"))), drop_(s.given.real32("drop")) {}
+        period_(static_cast<std::uint64_t>(s.given.integer("period"))), drop_(s.given.real32("drop")),
+        way_(ring_or_direct(s.given)) {}
 
   task<> run(worker& w) override {
     if (drop_ > 0 && w.islands().are_shared())
       throw error(errc::usage, "diloco is given drop and --islands, whose workers move together", "leave one out");
+    if (way_ != route::ring && !w.exact_codec())
+      throw error(errc::usage, "diloco is given a collective and a lossy codec, whose means go directly anyway",
+                  "leave collective out, or --codec");
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the outer model", t_, theta_);
       const vec g = co_await w.start_gradient(x_, t_);
@@ -86,7 +90,7 @@ private:
       const vec delta = co_await mean_over_islands(w, theta_ - moved, t_, try_packed_mean);
       co_return theta_ - delta;
     }
-    co_return co_await mean_over_islands(w, moved, t_, try_exact_mean);
+    co_return co_await mean_over_islands(w, moved, t_, exact_mean(way_));
   }
 
   bool is_dropped(const worker& w, rank i) const {
@@ -95,7 +99,7 @@ private:
 
   /// theta - (1/m) sum of the theta - x_i that arrive, m of them.
   task<std::optional<vec>> mean_of_arrivals(worker& w, const vec& moved) {
-    const auto try_mean_of = w.exact_codec() ? try_exact_mean : try_packed_mean;
+    const auto try_mean_of = w.exact_codec() ? exact_mean(way_) : try_packed_mean;
     for (;;) {
       const auto members = w.members();
       const auto arriving = std::ranges::count_if(members, [&](rank i) { return !is_dropped(w, i); });
@@ -114,6 +118,7 @@ private:
   outer_optimiser outer_;
   std::uint64_t period_;
   float drop_;
+  route way_;
 };
 
 } // namespace
@@ -132,12 +137,13 @@ const algorithm_entry diloco_entry{
               .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
                       "them nobody waits for anybody; two more vectors of memory; with islands n counts them, of which "
                       "one worker sends, and each worker sends 2(m-1)/m * 32d in each step within an island of m",
-              .parameters = with_outer_step({outer_period(),
-                                             {.key = "drop",
-                                              .fallback = "0",
-                                              .meaning = "probability that a worker's move is lost in a round",
-                                              .min = 0,
-                                              .max = 0.99}})},
+              .parameters = with_ring_or_direct(
+                  with_outer_step({outer_period(),
+                                   {.key = "drop",
+                                    .fallback = "0",
+                                    .meaning = "probability that a worker's move is lost in a round",
+                                    .min = 0,
+                                    .max = 0.99}}))},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .in_islands = true,

@@ -27,8 +27,8 @@ namespace {
 
 class error_feedback final : public algorithm {
 public:
-  error_feedback(const vec& initial, std::uint64_t period)
-      : common_(initial), x_(initial), e_(0.0f * initial), period_(period) {}
+  error_feedback(const vec& initial, std::uint64_t period, route way)
+      : common_(initial), x_(initial), e_(0.0f * initial), period_(period), way_(way) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -58,7 +58,7 @@ private:
   task<> synchronise(worker& w, const vec& p) {
     const auto part = part_of(w, p, &w.codec(), purpose::shared_1, t_);
     std::vector parts{part};
-    co_await add_means(w, common_, std::move(parts), t_);
+    co_await add_means(w, common_, std::move(parts), way_, t_);
     e_ = part.residual;
     x_ = common_;
   }
@@ -68,6 +68,7 @@ private:
   vec e_;
   std::uint64_t t_ = 0;
   std::uint64_t period_;
+  route way_;
 };
 
 algorithm_traits traits(const char* codec, bool lr_grows, std::optional<std::uint64_t> most_steps_apart) {
@@ -89,10 +90,11 @@ const algorithm_entry ef_sgd_entry{
               .reference = "Stich, Cordonnier, Jaggi: Sparsified SGD with memory, NeurIPS 2018; Karimireddy, Rebjock, "
                            "Stich, Jaggi: Error feedback fixes SignSGD, ICML 2019",
               .cost = "grbs: 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step; codecs "
-                      "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory"},
+                      "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory",
+              .parameters = with_ring_or_direct()},
     .traits = traits("grbs:ratio=16", false, 1),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<error_feedback>(s.initial, 1);
+      return std::make_unique<error_feedback>(s.initial, 1, ring_or_direct(s.given));
     },
 };
 
@@ -105,14 +107,15 @@ const algorithm_entry qsparse_local_sgd_entry{
               .reference = "Basu, Data, Karakus, Diggavi: Qsparse-local-SGD: distributed SGD with quantization, "
                            "sparsification and local computations, NeurIPS 2019",
               .cost = "that of ef-sgd every H steps; between rounds nobody waits for anybody",
-              .parameters = {{.key = "period",
-                              .kind = parameter::type::integer,
-                              .fallback = "4",
-                              .meaning = "H, in steps",
-                              .min = 1}}},
+              .parameters = with_ring_or_direct({{.key = "period",
+                                                  .kind = parameter::type::integer,
+                                                  .fallback = "4",
+                                                  .meaning = "H, in steps",
+                                                  .min = 1}})},
     .traits = traits("grbs:ratio=4", true, std::nullopt),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
+      return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
+                                              ring_or_direct(s.given));
     },
 };
 

@@ -19,9 +19,9 @@
 // it had computed and not sent. A worker that comes back begins with e = 0, and so does a worker that was a round
 // behind and had to take over the state of another.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/local_steps.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"
 
 namespace gossamer::actors {
@@ -66,7 +66,7 @@ public:
 private:
   task<> gather(worker& w, const vec& p) {
     const auto mine = w.encode(*scaled_sign_, p);
-    const auto everybody = co_await ring_all_gather(w, mine, t_);
+    const auto everybody = co_await all_gather(w, mine, way_, t_);
     rounds_.go_back(x_);
     x_ -= w.mean(everybody);
     e_ = p - w.decode(mine);

@@ -22,7 +22,7 @@ namespace {
 
 class local_sgd final : public algorithm {
 public:
-  local_sgd(vec initial, std::uint64_t period) : x_(std::move(initial)), period_(period) {}
+  local_sgd(vec initial, std::uint64_t period, route way) : x_(std::move(initial)), period_(period), way_(way) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -32,7 +32,7 @@ public:
       vec moved = x_;
       w.update(moved, g, t_);
       if ((t_ + 1) % period_ == 0)
-        x_ = co_await mean_over_islands(w, moved, t_, try_exact_mean);
+        x_ = co_await mean_over_islands(w, moved, t_, exact_mean(way_));
       else
         x_ = co_await mean_of_island(w, moved, t_);
       w.claim_conserved("the sum of the models", t_, moved, x_);
@@ -47,6 +47,7 @@ private:
   vec x_;
   std::uint64_t t_ = 0;
   std::uint64_t period_;
+  route way_;
 };
 
 } // namespace
@@ -61,18 +62,19 @@ const algorithm_entry local_sgd_entry{
          .cost =
              "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
              "averages nobody waits for anybody; with islands also 2(m-1)/m * 32d in each step within an island of m",
-         .parameters = {{.key = "period",
-                         .kind = parameter::type::integer,
-                         .fallback = "8",
-                         .meaning = "H, in steps",
-                         .min = 1}}},
+         .parameters = with_ring_or_direct({{.key = "period",
+                                             .kind = parameter::type::integer,
+                                             .fallback = "8",
+                                             .meaning = "H, in steps",
+                                             .min = 1}})},
     .traits = {.exchange = exchange_pattern::all,
                .synchronous = true,
                .in_islands = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
+      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
+                                         ring_or_direct(s.given));
     },
 };
 

@@ -14,8 +14,8 @@
 // The optimiser u gets the mean, so its state is the same everywhere; x is bit-identical on all workers. When a worker
 // is lost, the survivors repeat the round with the gradients that they have, quantised anew.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 
 namespace gossamer::actors {
 
@@ -42,7 +42,7 @@ private:
   task<vec> mean_of(worker& w, const vec& g) const {
     if (!gathers_)
       co_return co_await packed_mean_of_all(w, g, t_);
-    const auto packets = co_await ring_all_gather(w, w.encode(g), t_);
+    const auto packets = co_await all_gather(w, w.encode(g), route::ring, t_);
     co_return w.mean(packets);
   }
 

@@ -18,7 +18,6 @@
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/gathered_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 
 namespace gossamer::actors {
 
@@ -39,8 +38,7 @@ public:
       if ((t_ + 1) % period_ == 0) {
         const vec progress = decay_ * e_ + (theta_ - moved);
         const auto message = w.encode(progress);
-        const auto packets = co_await ring_all_gather(w, message, t_);
-        theta_ -= lr_ * mean_(w, packets);
+        theta_ -= lr_ * co_await mean_.of_all(w, message, t_);
         e_ = progress - w.decode(message);
         moved = theta_;
       }

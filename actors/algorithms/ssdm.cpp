@@ -15,8 +15,8 @@
 // When a worker is lost, the survivors repeat the round with the signs that they have drawn; its momentum is lost. A
 // worker that comes back takes over the momentum of the worker that gives it the model.
 #include "gossamer/actors/algorithms/entries.hpp"
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/local_steps.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"
 
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ public:
 private:
   task<> gather(worker& w, const vec& m) {
     const auto mine = w.encode(*signs_, m);
-    const auto everybody = co_await ring_all_gather(w, mine, t_);
+    const auto everybody = co_await all_gather(w, mine, way_, t_);
     rounds_.go_back(x_);
     x_ -= w.learning_rate(t_) * w.mean(everybody);
   }

@@ -28,14 +28,25 @@ struct division {
   segment complete_by(const ring& here) const noexcept { return (*this)[here.position + 1]; }
 };
 
+/// The members around the one that adds up what all send it.
+struct star {
+  std::size_t number;
+  std::vector<rank> members; ///< the centre, then the others in the order in which it merges their parts
+};
+
 /// One slice of one reduction among the members of a view. Its coroutines return false when that view has ended.
 class passage {
 public:
   /// @param first the label of its first frames
-  passage(worker& w, reduction& r, tag first, slice cut) : worker_(w), reduction_(r), first_(first), cut_(cut) {}
+  /// @param around null: the slice goes along lanes
+  passage(worker& w, reduction& r, tag first, slice cut, const star* around = nullptr)
+      : worker_(w), reduction_(r), first_(first), cut_(cut), around_(around) {}
 
+  task<bool> go(std::span<const ring> lanes) { return around_ ? go_through_centre() : go_along(lanes); }
+
+private:
   /// Reduce-scatter along each lane, on the segment that the lane before has left, and all-gather back.
-  task<bool> go(std::span<const ring> lanes) {
+  task<bool> go_along(std::span<const ring> lanes) {
     std::vector<division> divisions;
     segment left{0, reduction_.size()};
     std::uint32_t weight = 1;
@@ -57,17 +68,15 @@ public:
     co_return true;
   }
 
-  /// The way of a star.
-  task<bool> go_through_centre(std::vector<rank> members) {
+  task<bool> go_through_centre() {
     const auto whole = segment{0, reduction_.size()}.part(cut_.number, cut_.count, reduction_.grain());
-    const auto centre = members.front();
-    members.erase(members.begin());
     load(whole, 1);
-    return worker_.id() == centre ? collect(whole, std::move(members)) : hand_in(whole, centre);
+    const auto centre = around_->members.front();
+    return worker_.id() == centre ? collect(whole) : hand_in(whole, centre);
   }
 
-private:
-  task<bool> collect(segment whole, std::vector<rank> others) {
+  task<bool> collect(segment whole) {
+    const auto others = std::span{around_->members}.subspan(1);
     std::uint32_t weight = 1;
     for (const auto i : others) {
       const contributors of{1, weight++};
@@ -142,6 +151,7 @@ private:
   reduction& reduction_;
   tag first_;
   slice cut_;
+  const star* around_;
 };
 
 /// Number of slices, each of about the length that the reduction asks for.
@@ -177,6 +187,24 @@ std::vector<ring> lanes(const worker& w, std::span<const rank> members, route wa
   return result;
 }
 
+/// The stars of the members' segments, if the way is one of stars. A member begins with that of the member before it,
+/// and each centre with the member behind it, so that what is sent at a time goes to different members.
+std::vector<star> stars(const worker& w, std::span<const rank> members, route way) {
+  std::vector<star> result;
+  if (way == route::star)
+    result.push_back({0, {members.begin(), members.end()}});
+  if (way != route::direct)
+    return result;
+  const auto M = members.size(), place = ring{w.id(), {members.begin(), members.end()}}.position;
+  for (std::size_t k = 1; k <= M; ++k) {
+    const auto centre = (place + M - k) % M;
+    result.push_back({centre, {members.begin(), members.end()}});
+    auto& from_centre = result.back().members;
+    std::rotate(from_centre.begin(), from_centre.begin() + static_cast<std::ptrdiff_t>(centre), from_centre.end());
+  }
+  return result;
+}
+
 } // namespace
 
 std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows) noexcept {
@@ -201,22 +229,26 @@ std::vector<std::size_t> prime_factors(std::size_t n) {
 
 task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* const> together, route way,
                           std::uint64_t t, std::uint32_t lane) {
-  const bool through_centre = way == route::star;
-  const auto along = through_centre ? std::vector<ring>{} : lanes(w, among.members, way);
+  const auto around = stars(w, among.members, way);
+  const auto along = around.empty() ? lanes(w, among.members, way) : std::vector<ring>{};
   for (auto* r : together)
     r->begin(static_cast<std::uint32_t>(among.members.size()));
   constexpr std::uint32_t places = 1u << 24; // more than one reduction has
   tag first{frame_kind::reduce_segment, t, lane * places, among.view};
   std::vector<passage> passages;
   for (auto* r : together) {
-    const auto slices = slices_of(*r, through_centre ? 1 : along.front().size);
-    for (std::size_t k = 0; k < slices; ++k)
-      passages.emplace_back(w, *r, first, slice{k, slices});
+    const auto slices = slices_of(*r, around.empty() ? along.front().size : around.size());
+    for (std::size_t k = 0; k < slices; ++k) {
+      if (around.empty())
+        passages.emplace_back(w, *r, first, slice{k, slices});
+      for (const auto& s : around)
+        passages.emplace_back(w, *r, first, slice{s.number * slices + k, around.size() * slices}, &s);
+    }
     first.part += places;
   }
   std::vector<task<bool>> under_way;
   for (auto& p : passages) {
-    under_way.push_back(through_centre ? p.go_through_centre(among.members) : p.go(along));
+    under_way.push_back(p.go(along));
     under_way.back().start();
   }
   bool done = true;
@@ -238,37 +270,6 @@ task<> all_reduce(worker& w, std::span<reduction* const> together, route way, st
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t) {
   reduction* const alone[] = {&r};
   co_await all_reduce(w, alone, way, t);
-}
-
-std::vector<parameter> with_collective(std::vector<parameter> own) {
-  own.push_back({.key = "collective",
-                 .kind = parameter::type::choice,
-                 .fallback = "ring",
-                 .meaning = "the way of the all-reduce: one ring, rows and columns of a grid, recursive halving and "
-                            "doubling, or a star, whose centre, the first worker, adds up like a server",
-                 .choices = {"ring", "torus", "halving", "star"}});
-  own.push_back({.key = "rows",
-                 .kind = parameter::type::integer,
-                 .fallback = "0",
-                 .meaning = "of the torus, a divisor of the number of workers; 0: as square as it can be, as it is "
-                            "too where losses leave workers that do not fill these rows",
-                 .min = 0,
-                 .max = 1e6});
-  return own;
-}
-
-route collective_of(const arguments& given) {
-  const auto rows = static_cast<route>(given.integer("rows"));
-  if (given.is("collective", "torus"))
-    return rows;
-  if (rows != route::torus)
-    throw error(errc::usage,
-                fmt::format("algorithm '{}' is given rows={}, and its collective is no torus", given.resolved().name,
-                            given.integer("rows")),
-                "add collective=torus, or leave rows out");
-  if (given.is("collective", "star"))
-    return route::star;
-  return given.is("collective", "halving") ? route::halving : route::ring;
 }
 
 } // namespace gossamer::actors

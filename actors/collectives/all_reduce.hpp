@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/collectives/member_group.hpp"
 #include "gossamer/actors/collectives/ring.hpp"
+#include "gossamer/actors/collectives/route.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
 #include <limits>
@@ -48,14 +49,6 @@ public:
   virtual void store(segment s, const packet& received) = 0;
 };
 
-/// The way that segments take: along the rows and columns of a grid with this number of rows. Some ways have names:
-enum class route : std::size_t {
-  torus = 0,                                          ///< as many rows as make the grid most square
-  ring = 1,                                           ///< one ring of all members
-  star = std::numeric_limits<std::size_t>::max() - 1, ///< the first member gets all parts, and sends the result to all
-  halving = std::numeric_limits<std::size_t>::max(),  ///< a grid of as many dimensions as possible
-};
-
 /// R rows and C columns with R C = members.
 /// @param rows R; if 0, or no divisor of `members`, the largest R <= C: one row where `members` is prime
 std::pair<std::size_t, std::size_t> torus_shape(std::size_t members, std::size_t rows = 0) noexcept;
@@ -79,6 +72,11 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 /// of the rest goes to one partner, k times, and comes back: the same volume in 2 k hops. The paper leaves out members
 /// beyond a power of two; here M may be any number, and a prime M takes the ring.
 ///
+/// Direct: each member owns a segment. All others send it their parts of it, and get the result from it: the same
+/// volume in 2 hops, however many members there are, with messages as short as on the ring, for networks whose latency
+/// counts. All pairs must reach each other, and M - 1 messages meet at each member. (Butterfly all-reduce in Ryabinin,
+/// Gorbunov, Plokhotnyuk and Pekhimenko, "Moshpit SGD", 2021; two-shot all-reduce in libraries for GPUs.)
+///
 /// Star: the first member in place of a server, as in a parameter server's form of an algorithm. Every other member
 /// sends it one part and gets the result, in 2 hops; the first one sends the result M - 1 times.
 ///
@@ -87,8 +85,8 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 ///
 /// Weights: a reduce frame is labelled with the number of workers it stands for, and taken only for that number.
 /// Determinism: the members alone determine the order of merging, never timing.
-/// Cost: 2 (M - 1) messages (ring), 2 sum_p (p - 1) over the sides p of the grid, or as many of each slice, and the
-/// payload of 2 (M - 1) / M D elements sent by each member.
+/// Cost: 2 (M - 1) messages (ring, direct), 2 sum_p (p - 1) over the sides p of the grid, or as many of each slice, and
+/// the payload of 2 (M - 1) / M D elements sent by each member.
 ///
 /// When a member is lost, the others repeat the round, from `begin`, along the rings of the new view. They repeat all
 /// reductions of the call, so that no worker waits in the first of them for a worker that has gone on to the second.
@@ -99,14 +97,9 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 /// @error errc::usage if the workers that the run begins with do not fill the rows that `way` asks for
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t);
 task<> all_reduce(worker& w, reduction& r, route way, std::uint64_t t);
-/// One attempt, among these members; false if their view ends first: see `try_ring_all_gather`.
+/// One attempt, among these members; false if their view ends first: see `try_all_gather`.
 /// @param lane tells several calls of one round apart; it grows by the number of reductions in a call
 task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* const> together, route way,
                           std::uint64_t t, std::uint32_t lane = 0);
-
-/// An algorithm's own parameters, followed by those of the route, `collective` and `rows`.
-std::vector<parameter> with_collective(std::vector<parameter> own = {});
-/// @error errc::usage on rows of a ring
-route collective_of(const arguments& given);
 
 } // namespace gossamer::actors

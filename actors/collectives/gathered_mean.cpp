@@ -1,5 +1,7 @@
 #include "gossamer/actors/collectives/gathered_mean.hpp"
 
+#include "gossamer/actors/collectives/all_gather.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +34,12 @@ void divide_by_senders(const std::vector<vec>& all, vec& sum) {
 
 } // namespace
 
-vec gathered_mean::operator()(const worker& w, std::span<const packet> packets) const {
+task<vec> gathered_mean::of_all(worker& w, packet mine, std::uint64_t t) const {
+  const auto packets = co_await all_gather(w, std::move(mine), way_, t);
+  co_return of(w, packets);
+}
+
+vec gathered_mean::of(const worker& w, std::span<const packet> packets) const {
   if (!over_senders_ && !clips_)
     return w.mean(packets);
   std::vector<vec> all(packets.size());
@@ -59,7 +66,7 @@ std::vector<parameter> with_gathered_mean(std::vector<parameter> own) {
                  .fallback = "none",
                  .meaning = "whether messages are shortened to the median length of all",
                  .choices = {"none", "median"}});
-  return own;
+  return with_ring_or_direct(std::move(own));
 }
 
 } // namespace gossamer::actors

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/collectives/route.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
 #include <span>
@@ -15,18 +16,22 @@ namespace gossamer::actors {
 class gathered_mean {
 public:
   explicit gathered_mean(const arguments& given)
-      : over_senders_(given.is("aggregate", "senders")), clips_(given.is("clip", "median")) {}
+      : over_senders_(given.is("aggregate", "senders")), clips_(given.is("clip", "median")),
+        way_(ring_or_direct(given)) {}
 
-  /// Costs the memory of n vectors, but that of two for the plain mean.
-  /// @param packets of at least one worker, in the order of the members: the same bits on all workers that have them
-  /// @error as `worker::decode`
-  vec operator()(const worker& w, std::span<const packet> packets) const;
+  /// The mean of what all members' packets deliver, the same bits on all of them. Cost: as `all_gather`, and the memory
+  /// of n vectors, but that of two for the plain mean.
+  /// @param t names the round, as for `all_gather`. @error as `worker::decode`
+  task<vec> of_all(worker& w, packet mine, std::uint64_t t) const;
 
 private:
+  vec of(const worker& w, std::span<const packet> packets) const;
+
   bool over_senders_, clips_;
+  route way_;
 };
 
-/// An algorithm's own parameters, followed by `aggregate` and `clip`.
+/// An algorithm's own parameters, followed by `aggregate`, `clip` and `collective`.
 std::vector<parameter> with_gathered_mean(std::vector<parameter> own);
 
 } // namespace gossamer::actors

@@ -39,7 +39,7 @@ task<std::optional<vec>> try_share(worker& w, member_group island, vec v, std::u
 task<std::optional<vec>> try_over_islands(worker& w, vec v, std::uint64_t t, mean_among among_heads) {
   const auto island = island_of(w);
   const member_group heads{heads_of(w), island.view};
-  auto mean = co_await try_exact_mean(w, island, std::move(v), t);
+  auto mean = co_await try_mean(w, island, std::move(v), route::ring, t);
   if (!mean)
     co_return std::nullopt;
   if (w.id() == island.members.front()) {
@@ -95,26 +95,23 @@ task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
   if (!w.islands().are_shared())
     co_return {std::move(v)};
   const auto members = island_of(w).members;
-  const auto M = members.size(), m = ring{w.id(), members}.position;
+  const ring here{w.id(), members};
+  const auto M = here.size, m = here.position;
   if (M == 1)
     co_return {std::move(v)};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
   auto pool = v.pool();
   const auto copy_of = [&](segment s) { return vec{pool, s.of(std::as_const(v))}; };
   const tag to_owner{frame_kind::reduce_segment, t}, from_owner{frame_kind::gather_segment, t};
-  for (std::size_t k = 0; k < M; ++k)
-    if (k != m)
-      w.send(members[k], to_owner, w.encode_exactly(copy_of(segment_of(k))));
+  for (const auto k : here.others())
+    w.send(members[k], to_owner, w.encode_exactly(copy_of(segment_of(k))));
   const vec mine = copy_of(segment_of(m));
   auto own = co_await mean_of_own_segment(w, members, mine, t);
   const auto packed = w.encode_exactly(own.mean);
-  for (std::size_t k = 0; k < M; ++k)
-    if (k != m)
-      w.send(members[k], from_owner, packed);
+  for (const auto k : here.others())
+    w.send(members[k], from_owner, packed);
   std::ranges::copy(own.mean.view(), segment_of(m).of(v).begin());
-  for (std::size_t k = 0; k < M; ++k) {
-    if (k == m)
-      continue;
+  for (const auto k : here.others()) {
     const auto received = co_await w.receive(members[k], from_owner);
     if (received)
       std::ranges::copy(w.decode(received->body, segment_of(k).size).view(), segment_of(k).of(v).begin());
@@ -136,13 +133,15 @@ task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint
   co_return own;
 }
 
-task<std::optional<vec>> try_exact_mean(worker& w, member_group among, vec v, std::uint64_t t) {
-  return try_mean(w, std::move(among), std::move(v), route::ring, t);
+mean_among exact_mean(route way) {
+  return [way](worker& w, member_group among, vec v, std::uint64_t t) {
+    return try_mean(w, std::move(among), std::move(v), way, t);
+  };
 }
 
 task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t) {
   for (;;) {
-    auto mean = co_await try_exact_mean(w, island_of(w), v, t);
+    auto mean = co_await try_mean(w, island_of(w), v, route::ring, t);
     if (mean)
       co_return *std::move(mean);
   }

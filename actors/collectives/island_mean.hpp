@@ -1,7 +1,9 @@
 #pragma once
 
 #include "gossamer/actors/collectives/member_group.hpp"
+#include "gossamer/actors/collectives/route.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace gossamer::actors {
@@ -39,9 +41,9 @@ task<island_average> average_on_island(worker& w, vec v, std::uint64_t t);
 task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t);
 
 /// One attempt at a mean among members of a view.
-using mean_among = task<std::optional<vec>> (*)(worker& w, member_group among, vec v, std::uint64_t t);
-/// A ring all-reduce of 32-bit floats.
-task<std::optional<vec>> try_exact_mean(worker& w, member_group among, vec v, std::uint64_t t);
+using mean_among = std::function<task<std::optional<vec>>(worker& w, member_group among, vec v, std::uint64_t t)>;
+/// An all-reduce of 32-bit floats.
+mean_among exact_mean(route way);
 
 /// The mean of v over all workers in two levels, the same bits on all of them:
 ///

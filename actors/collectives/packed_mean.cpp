@@ -18,7 +18,8 @@ void write(vec& into, segment s, const vec& values) { std::ranges::copy(values.v
 /// @param owed f, which the mean in this worker's segment takes up; null: errors are not wanted
 task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v, const vec* owed, std::uint64_t t) {
   const auto& members = among.members;
-  const auto M = members.size(), m = ring{w.id(), members}.position;
+  const ring here{w.id(), members};
+  const auto M = here.size, m = here.position;
   const tag to_owner{frame_kind::reduce_segment, t, 0, among.view};
   const tag from_owner{frame_kind::gather_segment, t, 0, among.view};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
@@ -28,17 +29,13 @@ task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v
 
   std::vector<packet> parts(M);
   for (std::size_t k = 0; k < M; ++k) {
-    auto part = w.encode(vec{pool, segment_of(k).of(v)});
+    parts[k] = w.encode(vec{pool, segment_of(k).of(v)});
     if (owed)
-      write(result.sent, segment_of(k), w.decode(part, segment_of(k).size));
-    if (k == m)
-      parts[m] = std::move(part);
-    else
-      w.send(members[k], to_owner, std::move(part));
+      write(result.sent, segment_of(k), w.decode(parts[k], segment_of(k).size));
   }
-  for (std::size_t k = 0; k < M; ++k) {
-    if (k == m)
-      continue;
+  for (const auto k : here.others())
+    w.send(members[k], to_owner, std::move(parts[k]));
+  for (const auto k : here.others()) {
     auto received = co_await w.receive(members[k], to_owner);
     if (!received)
       co_return std::nullopt;
@@ -51,17 +48,14 @@ task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v
     if (owed)
       mine += vec{pool, segment_of(m).of(*owed)};
     const auto own = w.encode(mine);
-    for (std::size_t k = 0; k < M; ++k)
-      if (k != m)
-        w.send(members[k], from_owner, own);
+    for (const auto k : here.others())
+      w.send(members[k], from_owner, own);
     const vec delivered = w.decode(own, segment_of(m).size);
     write(result.mean, segment_of(m), delivered);
     if (owed)
       write(result.lacked, segment_of(m), mine - delivered);
   }
-  for (std::size_t k = 0; k < M; ++k) {
-    if (k == m)
-      continue;
+  for (const auto k : here.others()) {
     const auto received = co_await w.receive(members[k], from_owner);
     if (!received)
       co_return std::nullopt;

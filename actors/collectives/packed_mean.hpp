@@ -23,7 +23,7 @@ namespace gossamer::actors {
 /// @param t names the round; unique among the rounds of a run
 task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t);
 
-/// One attempt, among these members; `nullopt` if their view ends first: see `try_ring_all_gather`.
+/// One attempt, among these members; `nullopt` if their view ends first: see `try_all_gather`.
 task<std::optional<vec>> try_packed_mean(worker& w, member_group among, vec v, std::uint64_t t);
 
 /// Packed means whose errors are kept, and sent with the next one (error feedback at both ends):

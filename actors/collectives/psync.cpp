@@ -1,7 +1,7 @@
 #include "gossamer/actors/collectives/psync.hpp"
 
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 
 namespace gossamer::actors {
 
@@ -22,12 +22,12 @@ vec concatenate(const std::vector<psync_part>& parts, buffer_pool pool) {
 /// The packets of all members, for each part with a message.
 using messages = std::vector<std::vector<packet>>;
 
-task<std::optional<messages>> try_gather(worker& w, const std::vector<psync_part>& parts, std::uint64_t t) {
+task<std::optional<messages>> try_gather(worker& w, const std::vector<psync_part>& parts, route way, std::uint64_t t) {
   messages all(parts.size());
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (!parts[k].message)
       continue;
-    auto gathered = co_await try_ring_all_gather(w, *parts[k].message, t, static_cast<std::uint32_t>(k));
+    auto gathered = co_await try_all_gather(w, *parts[k].message, way, t, static_cast<std::uint32_t>(k));
     if (!gathered)
       co_return std::nullopt;
     all[k] = std::move(*gathered);
@@ -51,15 +51,15 @@ psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose sh
   return part;
 }
 
-task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t t) {
+task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, route way, std::uint64_t t) {
   const bool summing = std::ranges::any_of(parts, [](const auto& p) { return p.kept.has_value(); });
   const vec kept = concatenate(parts, x.pool());
   vec sums;
   std::optional<messages> all;
   while (!all) { // after a gathering that is cut short, other workers may still be in the all-reduce before it
     if (summing) // also without kept elements: all workers run the same round
-      sums = co_await sum_of_all(w, kept, route::ring, t);
-    all = co_await try_gather(w, parts, t);
+      sums = co_await sum_of_all(w, kept, way, t);
+    all = co_await try_gather(w, parts, way, t);
   }
   const float share = 1.0f / static_cast<float>(w.members().size());
   std::size_t begin = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/collectives/route.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
 #include <optional>
@@ -18,7 +19,7 @@ namespace gossamer::actors {
 /// How v'_i travels depends on C:
 ///  - linear (grbs, identity): a ring all-reduce sums only the elements that are kept, packed and without indices. All
 ///    workers keep the same ones, drawn from shared random numbers.
-///  - any other: a ring all-gather sends the packets round. Each worker draws from random numbers of its own.
+///  - any other: an all-gather sends the packets to all. Each worker draws from random numbers of its own.
 ///  - none: nothing is sent, v' = 0.
 
 /// The part of a vector that takes part in a round, and the rest.
@@ -43,6 +44,6 @@ psync_part part_of(worker& w, const vec& v, const compress::codec* c, purpose sh
 /// Cost for k elements kept by linear codecs, together, and packets of b bits: if there is a linear codec, 2 (M - 1)
 /// messages with 2 (M - 1) / M * 32 k payload bits; and for each part with packets M - 1 messages with (M - 1) b bits.
 /// Packets are summed in the order of the members, kept elements in the order of the all-reduce.
-task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, std::uint64_t t);
+task<> add_means(worker& w, vec& x, std::vector<psync_part> parts, route way, std::uint64_t t);
 
 } // namespace gossamer::actors

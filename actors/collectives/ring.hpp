@@ -42,6 +42,15 @@ struct ring {
       : size(members.size()),
         position(static_cast<std::size_t>(std::ranges::lower_bound(members, self) - members.begin())),
         next(members[(position + 1) % size]), previous(members[(position + size - 1) % size]) {}
+
+  /// The positions of the other members, from the next one on. Members that send to all others in this order do not
+  /// meet at one receiver.
+  std::vector<std::size_t> others() const {
+    std::vector<std::size_t> result(size - 1);
+    for (std::size_t k = 0; k < result.size(); ++k)
+      result[k] = (position + k + 1) % size;
+    return result;
+  }
 };
 
 } // namespace gossamer::actors

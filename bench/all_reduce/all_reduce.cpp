@@ -6,10 +6,10 @@
 // The model must have at least as many elements as the vector. Worker 0 prints a line for each batch, behind "R": the
 // name, workers, bytes of the vector in 32-bit floats, microseconds an all-reduce, and microseconds of processor that
 // all workers together have used for it.
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/apps/command.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ private:
     if (code_ == "owners")
       co_return co_await packed_mean_of_all(w, v, t);
     if (code_ == "gathered") {
-      const auto packets = co_await ring_all_gather(w, w.encode(v), t);
+      const auto packets = co_await all_gather(w, w.encode(v), route::ring, t);
       co_return w.mean(packets, v.size());
     }
     one_bit_merge signs{w, v, t};

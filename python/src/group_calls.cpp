@@ -1,8 +1,8 @@
 #include "group_calls.hpp"
 
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/dense_sum.hpp"
 #include "gossamer/actors/collectives/one_bit_merge.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 #include "gossamer/actors/collectives/sign_sum.hpp"
 #include "gossamer/base/printable.hpp"
 
@@ -154,7 +154,7 @@ private:
 
   /// The bytes of all members; or the sum of what their packets hold, added in the order of the members.
   task<std::optional<vec>> gathered(worker& w, const group_call& call) {
-    const auto packets = co_await try_ring_all_gather(w, *call.message, t_);
+    const auto packets = co_await try_all_gather(w, *call.message, route::ring, t_);
     if (!packets)
       co_return std::nullopt;
     if (call.what == group_call::kind::gather)

@@ -15,7 +15,7 @@ using compress::sign_sum_code;
 using testing_support::script;
 using testing_support::tiny_world;
 
-constexpr route all_routes[] = {route::ring, route::torus, route::halving, route::star};
+constexpr route all_routes[] = {route::ring, route::torus, route::halving, route::direct, route::star};
 constexpr std::size_t crowds[] = {1, 2, 3, 4, 6, 7, 8, 9};
 constexpr std::size_t lengths[] = {0, 1, 2, 5, 63, 64, 65, 130, 1000};
 

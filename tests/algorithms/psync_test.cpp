@@ -1,5 +1,5 @@
+#include "gossamer/actors/collectives/all_gather.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
-#include "gossamer/actors/collectives/ring_all_gather.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,34 +28,52 @@ packet packet_of(rank i) {
 
 using gathered = std::vector<std::vector<packet>>;
 
-task<> gather_twice(worker& w, gathered& into) {
-  co_await ring_all_gather(w, packet_of(w.id() + 1), 0); // the packets of a second round do not mix with the first
-  into[w.id()] = co_await ring_all_gather(w, packet_of(w.id()), 1);
+task<> gather_twice(worker& w, route way, gathered& into) {
+  co_await all_gather(w, packet_of(w.id() + 1), way, 0); // the packets of a second round do not mix with the first
+  into[w.id()] = co_await all_gather(w, packet_of(w.id()), way, 1);
 }
 
-TEST(ring_all_gather, gives_everybody_all_packets_as_they_are) {
+/// Two rounds, whose packets arrive everywhere.
+std::unique_ptr<tiny_world> gather_in_world(std::size_t workers, route way, std::uint64_t seed) {
+  gathered all(workers);
+  auto world = std::make_unique<tiny_world>(
+      tiny_world::options{.topology = "complete", .workers = workers, .seed = seed},
+      [&](rank i) {
+        return std::make_unique<script>(normal(1, i), [&](worker& w, vec&) { return gather_twice(w, way, all); });
+      },
+      no_gradient());
+  EXPECT_TRUE(world->run());
+  for (const auto& one : all) {
+    EXPECT_EQ(one.size(), workers);
+    for (rank j = 0; j < one.size(); ++j)
+      EXPECT_EQ(compress::decode(one[j]), normal(j + 1, j)) << workers << " workers, packet " << j;
+  }
+  return world;
+}
+
+TEST(all_gather, sends_all_packets_round_a_ring_as_they_are) {
   for (std::size_t workers : {1u, 2u, 3u, 4u, 7u})
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      gathered all(workers);
-      tiny_world world{{.topology = "ring", .workers = workers, .seed = seed},
-                       [&](rank i) {
-                         return std::make_unique<script>(normal(1, i),
-                                                         [&all](worker& w, vec&) { return gather_twice(w, all); });
-                       },
-                       no_gradient()};
-      ASSERT_TRUE(world.run());
-      for (const auto& one : all) {
-        ASSERT_EQ(one.size(), workers);
-        for (rank j = 0; j < workers; ++j)
-          ASSERT_EQ(compress::decode(one[j]), normal(j + 1, j)) << workers << " workers, packet " << j;
-      }
+      const auto world = gather_in_world(workers, route::ring, seed);
       for (rank i = 0; i < workers && workers > 1; ++i) {
         const auto next = static_cast<rank>((i + 1) % workers);
-        EXPECT_EQ(world.frames_from_to(i, next), 2 * (workers - 1)) << "to the successor only";
-        EXPECT_EQ(world.sent(i).frames, 2 * (workers - 1));
+        EXPECT_EQ(world->frames_from_to(i, next), 2 * (workers - 1)) << "to the successor only";
+        EXPECT_EQ(world->sent(i).frames, 2 * (workers - 1));
         // Less the successor's own packets, in both rounds.
         const std::uint64_t of_all = 32 * workers * (workers + 1) / 2;
-        EXPECT_EQ(world.sent(i).payload_bits, 2 * of_all + 32 * workers - 32 * (next + 2) - 32 * (next + 1));
+        EXPECT_EQ(world->sent(i).payload_bits, 2 * of_all + 32 * workers - 32 * (next + 2) - 32 * (next + 1));
+      }
+    }
+}
+
+TEST(all_gather, sends_packets_directly_to_all_others_in_one_hop) {
+  for (std::size_t workers : {1u, 2u, 3u, 4u, 7u})
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const auto world = gather_in_world(workers, route::direct, seed);
+      for (rank i = 0; i < workers; ++i) {
+        for (rank j = 0; j < workers; ++j)
+          EXPECT_EQ(world->frames_from_to(i, j), i == j ? 0u : 2u);
+        EXPECT_EQ(world->sent(i).payload_bits, 32 * (workers - 1) * (2 * i + 3)); // its own packets of both rounds
       }
     }
 }
@@ -67,18 +85,19 @@ struct synchronised {
 };
 
 /// Sets x <- vbar of one part for each of the codecs.
-task<> synchronise(worker& w, vec& x, const std::vector<std::string>& codecs, synchronised& seen) {
+task<> synchronise(worker& w, vec& x, const std::vector<std::string>& codecs, route way, synchronised& seen) {
   std::vector<psync_part> parts;
   for (const auto& text : codecs) {
     const auto c = text == "none" ? nullptr : compress::make_codec(text);
     parts.push_back(part_of(w, seen.before[w.id()], c.get(), purpose::shared_1, 5));
     seen.left[w.id()] += parts.back().residual;
   }
-  co_await add_means(w, x, std::move(parts), 0);
+  co_await add_means(w, x, std::move(parts), way, 0);
   seen.sum[w.id()] = x;
 }
 
-synchronised psync_of(std::size_t workers, const std::vector<std::string>& codecs, traffic& sent) {
+synchronised psync_of(std::size_t workers, const std::vector<std::string>& codecs, traffic& sent,
+                      route way = route::ring) {
   buffer_pool pool;
   synchronised seen;
   for (rank i = 0; i < workers; ++i) {
@@ -86,10 +105,10 @@ synchronised psync_of(std::size_t workers, const std::vector<std::string>& codec
     seen.left.emplace_back(pool, size);
     seen.sum.emplace_back(pool, size);
   }
-  tiny_world world{{.topology = "ring", .workers = workers},
+  tiny_world world{{.topology = "complete", .workers = workers},
                    [&](rank) {
                      return std::make_unique<script>(
-                         vec{pool, size}, [&](worker& w, vec& x) { return synchronise(w, x, codecs, seen); });
+                         vec{pool, size}, [&](worker& w, vec& x) { return synchronise(w, x, codecs, way, seen); });
                    },
                    no_gradient()};
   EXPECT_TRUE(world.run());
@@ -109,9 +128,10 @@ TEST(psync, conserves_the_mean_for_any_codecs_and_adds_the_same_bits_everywhere)
                                                  {"qsgd", "identity"},
                                                  {"grbs:ratio=8", "none", "grbs:ratio=2"},
                                                  {"scaled-sign", "qsgd"}})
-    for (std::size_t workers : {1u, 2u, 5u}) {
+    for (const auto& [workers, way] :
+         {std::pair{1u, route::ring}, {2u, route::ring}, {5u, route::ring}, {5u, route::direct}}) {
       traffic sent;
-      const auto seen = psync_of(workers, codecs, sent);
+      const auto seen = psync_of(workers, codecs, sent, way);
       for (std::size_t k = 0; k < size; ++k) {
         double surplus = 0;
         for (rank i = 0; i < workers; ++i) {

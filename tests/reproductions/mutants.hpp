@@ -77,7 +77,7 @@ public:
       vec moved = x_;
       w.update(moved, g, t_);
       std::vector parts{actors::part_of(w, moved - x_, c2_.get(), purpose::shared_2, t_)};
-      co_await actors::add_means(w, x_, std::move(parts), t_);
+      co_await actors::add_means(w, x_, std::move(parts), actors::route::ring, t_);
     }
   }
   const vec& model() const override { return x_; }

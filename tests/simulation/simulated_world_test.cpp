@@ -42,6 +42,18 @@ TEST(simulated_time, of_all_reduce_is_the_textbook_formula) {
   EXPECT_NEAR(result.summary.final.time_s, steps * (10 * 1e-4 + 2 * (n - 1) * hop), 1e-6);
 }
 
+// The same bytes in 2 hops: what meets at a member comes from one other at a time.
+TEST(simulated_time, of_direct_means_waits_for_two_hops) {
+  constexpr std::size_t n = 5, steps = 7;
+  for (const char* algorithm : {"all-reduce-sgd:collective=direct", "quantised-sgd:mean=owners"}) {
+    auto settings = quadratic_run(algorithm, n, steps);
+    settings.codec = "identity";
+    const auto result = simulate(prepare(settings), with_network("uniform:latency=0.003,bandwidth=1e7"));
+    const double phase = 0.003 + (n - 1) * frame_bits(1000.0 / n) / 1e7;
+    EXPECT_NEAR(result.summary.final.time_s, steps * (10 * 1e-4 + 2 * phase), 1e-6) << algorithm;
+  }
+}
+
 TEST(simulated_time, of_gossip_overlaps_gradients_and_messages) {
   constexpr std::size_t steps = 7;
   const auto run = prepare(quadratic_run("d-psgd", 6, steps));

@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(all, every_synchronous_algorithm, testing::ValuesIn(syn
                          [](const auto& one) { return testing_support::as_test_name(one.param); });
 
 TEST(a_long_sum, is_the_same_where_connections_break_within_its_slices) {
-  for (const char* algorithm : {"all-reduce-sgd", "all-reduce-sgd:collective=halving", "marsit", "ssdm"}) {
+  for (const char* algorithm :
+       {"all-reduce-sgd", "all-reduce-sgd:collective=halving", "all-reduce-sgd:collective=direct", "marsit", "ssdm"}) {
     auto settings = testing_support::lawful_run(algorithm);
     settings.data = "quadratic:samples=8,dim=1300000"; // segments of several slices, slices of several chunks
     settings.workers = 4;
