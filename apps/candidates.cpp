@@ -15,7 +15,7 @@ constexpr candidate table[]{
     {"diloco:period=10", "e3m0"},
     {"diloco:period=50", "e3m0"},
     {"diloco:period=50", "e3m0", knowledge::islands},
-    {"local-sgd:period=8", "", knowledge::islands},
+    {"local-sgd:period=8,collective=direct", "", knowledge::islands},
     {"noloco:period=50", "e3m0", knowledge::islands},
     {"streaming-diloco:period=10,overlap=1", "e3m0"},
     {"sparse-loco:period=10,collective=direct", "chunked-top-k"},

@@ -12,7 +12,8 @@
 // state outlives outer steps and is not averaged. Schedules count inner steps.
 //
 // With an exact codec the models are averaged, not their distances: for eta = 1 and mu = 0 an outer step is then the
-// mean to the bit. Any other codec packs the distances theta - x_i, twice on their way (packed_mean.hpp).
+// mean to the bit. Any other codec packs the distances theta - x_i, twice on their way, always directly
+// (packed_mean.hpp).
 //
 // theta and u are the same on all workers. When a worker is lost, its steps since the last exchange are lost with it,
 // and Delta is the mean over the others: n counts the members when the round succeeds. A worker that comes back begins
@@ -49,9 +50,6 @@ public:
   task<> run(worker& w) override {
     if (drop_ > 0 && w.islands().are_shared())
       throw error(errc::usage, "diloco is given drop and --islands, whose workers move together", "leave one out");
-    if (way_ != route::ring && !w.exact_codec())
-      throw error(errc::usage, "diloco is given a collective and a lossy codec, whose means go directly anyway",
-                  "leave collective out, or --codec");
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("the outer model", t_, theta_);
       const vec g = co_await w.start_gradient(x_, t_);
