@@ -28,9 +28,9 @@ struct division {
   segment complete_by(const ring& here) const noexcept { return (*this)[here.position + 1]; }
 };
 
-/// The members around the one that adds up what all send it.
+/// The members around the one that adds up what all send it of a segment.
 struct star {
-  std::size_t number;
+  std::size_t number, count; ///< of the segment, and of segments
   std::vector<rank> members; ///< the centre, then the others in the order in which it merges their parts
 };
 
@@ -69,7 +69,7 @@ private:
   }
 
   task<bool> go_through_centre() {
-    const auto whole = segment{0, reduction_.size()}.part(cut_.number, cut_.count, reduction_.grain());
+    const auto whole = division{{0, reduction_.size()}, around_->count, reduction_.grain(), cut_}[around_->number];
     load(whole, 1);
     const auto centre = around_->members.front();
     return worker_.id() == centre ? collect(whole) : hand_in(whole, centre);
@@ -192,13 +192,13 @@ std::vector<ring> lanes(const worker& w, std::span<const rank> members, route wa
 std::vector<star> stars(const worker& w, std::span<const rank> members, route way) {
   std::vector<star> result;
   if (way == route::star)
-    result.push_back({0, {members.begin(), members.end()}});
+    result.push_back({0, 1, {members.begin(), members.end()}});
   if (way != route::direct)
     return result;
   const auto M = members.size(), place = ring{w.id(), {members.begin(), members.end()}}.position;
   for (std::size_t k = 1; k <= M; ++k) {
     const auto centre = (place + M - k) % M;
-    result.push_back({centre, {members.begin(), members.end()}});
+    result.push_back({centre, M, {members.begin(), members.end()}});
     auto& from_centre = result.back().members;
     std::rotate(from_centre.begin(), from_centre.begin() + static_cast<std::ptrdiff_t>(centre), from_centre.end());
   }
@@ -242,7 +242,7 @@ task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* co
       if (around.empty())
         passages.emplace_back(w, *r, first, slice{k, slices});
       for (const auto& s : around)
-        passages.emplace_back(w, *r, first, slice{s.number * slices + k, around.size() * slices}, &s);
+        passages.emplace_back(w, *r, first, slice{k, slices}, &s);
     }
     first.part += places;
   }
@@ -252,7 +252,10 @@ task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* co
     under_way.back().start();
   }
   bool done = true;
-  for (auto& going : under_way) {
+  // A member's own star comes last in the list. It is awaited first, since it alone may fail here, where others wait in
+  // vain for its result.
+  for (auto k = under_way.size(); k-- > 0;) {
+    auto& going = under_way[k];
     const bool through = co_await going;
     done = done && through;
   }

@@ -74,7 +74,8 @@ std::vector<std::size_t> prime_factors(std::size_t n);
 ///
 /// Direct: each member owns a segment. All others send it their parts of it, and get the result from it: the same
 /// volume in 2 hops, however many members there are, with messages as short as on the ring, for networks whose latency
-/// counts. All pairs must reach each other, and M - 1 messages meet at each member. (Butterfly all-reduce in Ryabinin,
+/// counts. The owner adds up in the order of the ring: dense sums are the same to the bit. All pairs must reach each
+/// other, and M - 1 messages meet at each member. (Butterfly all-reduce in Ryabinin,
 /// Gorbunov, Plokhotnyuk and Pekhimenko, "Moshpit SGD", 2021; two-shot all-reduce in libraries for GPUs.)
 ///
 /// Star: the first member in place of a server, as in a parameter server's form of an algorithm. Every other member

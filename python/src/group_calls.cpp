@@ -20,6 +20,7 @@ namespace {
 
 constexpr auto description = first_own_kind; ///< of a call, to the successor
 constexpr std::size_t longest_description = 200;
+constexpr std::size_t longest_direct = 1 << 18; ///< floats: longer vectors take the time of their bytes anyway
 
 /// The lengths of the packets, and their bytes.
 vec bytes_of(const std::vector<packet>& packets, buffer_pool pool) {
@@ -154,7 +155,7 @@ private:
 
   /// The bytes of all members; or the sum of what their packets hold, added in the order of the members.
   task<std::optional<vec>> gathered(worker& w, const group_call& call) {
-    const auto packets = co_await try_all_gather(w, *call.message, route::ring, t_);
+    const auto packets = co_await try_all_gather(w, *call.message, route::direct, t_);
     if (!packets)
       co_return std::nullopt;
     if (call.what == group_call::kind::gather)
@@ -180,7 +181,8 @@ private:
   template <class Reduction, class Result>
   task<std::optional<vec>> reduced(worker& w, std::unique_ptr<Reduction> r, Result (Reduction::*value)() const) {
     reduction* const alone[] = {r.get()};
-    const bool done = co_await try_all_reduce(w, members_of(w), alone, route::ring, t_);
+    const auto way = r->size() <= longest_direct ? route::direct : route::ring; // the same sums to the bit
+    const bool done = co_await try_all_reduce(w, members_of(w), alone, way, t_);
     if (!done)
       co_return std::nullopt;
     co_return vec{(*r.*value)()};

@@ -136,6 +136,31 @@ task<> add_slices(worker& w, vec& x, route way) {
   x = sum.sum();
 }
 
+TEST(all_reduce, adds_up_directly_in_the_order_of_the_ring) {
+  for (const auto workers : crowds)
+    for (const auto length : lengths) {
+      const auto on_ring = let_live({workers, length}, [](worker& w, vec& x) { return add_slices(w, x, route::ring); });
+      const auto directly =
+          let_live({workers, length}, [](worker& w, vec& x) { return add_slices(w, x, route::direct); });
+      expect_agreement(*directly, workers);
+      ASSERT_EQ(directly->model(0), on_ring->model(0)) << workers << " workers, length " << length;
+    }
+}
+
+TEST(all_reduce, of_vectors_whose_sum_is_infinite_fails_and_does_not_wait) {
+  for (const auto way : all_routes)
+    for (const std::size_t workers : {2u, 3u, 4u})
+      try {
+        let_live({workers, 100}, [way](worker& w, vec& x) {
+          std::ranges::fill(x.overwrite(), 3e38f);
+          return add_up(w, x, way);
+        });
+        ADD_FAILURE() << workers << " workers";
+      } catch (const error& e) {
+        EXPECT_EQ(e.code(), errc::diverged);
+      }
+}
+
 TEST(all_reduce, of_slices_comes_to_the_same_sum) {
   for (const auto workers : crowds)
     for (const std::size_t length : {1u, 59u, 60u, 61u, 5000u}) {
