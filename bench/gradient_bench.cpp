@@ -61,6 +61,18 @@ dataset dense_data(std::size_t samples, std::size_t features, std::size_t classe
   return data;
 }
 
+/// Pictures of bytes, as those of MNIST are kept.
+dataset byte_data(std::size_t samples, std::size_t features, std::size_t classes) {
+  dataset data = dense_data(samples, features, classes);
+  large_vector<std::uint8_t> bytes;
+  for (const float v : data.dense)
+    bytes.push_back(static_cast<std::uint8_t>(127 * v + 128));
+  data.dense = {};
+  data.bytes = features_in(std::move(bytes));
+  data.bytes.scales = {{.divisor = 255}};
+  return data;
+}
+
 /// Rows of `stored` random columns each.
 dataset sparse_data(std::size_t samples, std::size_t features, std::size_t stored) {
   dataset data = dense_data(samples, 0, 2);
@@ -98,11 +110,19 @@ void gradient_of(benchmark::State& state, const char* text, const dataset& data)
 void mlp_784_100_10(benchmark::State& state) { gradient_of(state, "mlp:hidden=100", dense_data(6000, 784, 10)); }
 BENCHMARK(mlp_784_100_10)->Arg(1)->Arg(32)->Arg(128)->Arg(1024);
 
+void mlp_784_100_10_of_bytes(benchmark::State& state) {
+  gradient_of(state, "mlp:hidden=100", byte_data(6000, 784, 10));
+}
+BENCHMARK(mlp_784_100_10_of_bytes)->Arg(1)->Arg(32)->Arg(128)->Arg(1024);
+
 void softmax_784_10(benchmark::State& state) { gradient_of(state, "softmax", dense_data(6000, 784, 10)); }
 BENCHMARK(softmax_784_10)->Arg(32);
 
 void logistic_dense_784(benchmark::State& state) { gradient_of(state, "logistic", dense_data(6000, 784, 2)); }
 BENCHMARK(logistic_dense_784)->Arg(32);
+
+void logistic_dense_784_of_bytes(benchmark::State& state) { gradient_of(state, "logistic", byte_data(6000, 784, 2)); }
+BENCHMARK(logistic_dense_784_of_bytes)->Arg(32);
 
 void logistic_sparse_50000(benchmark::State& state) { gradient_of(state, "logistic", sparse_data(20'000, 50'000, 60)); }
 BENCHMARK(logistic_sparse_50000)->Arg(1)->Arg(32)->Arg(128);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/base/registry.hpp"
+#include "gossamer/compute/byte_features.hpp"
 #include "gossamer/compute/mapped_allocator.hpp"
 
 #include <cstdint>
@@ -30,15 +31,16 @@ struct picture_augmentation {
 
 /// Samples with their targets; immutable once loaded and shared by all workers of a process.
 ///
-/// Features are either dense (row-major samples x features floats) or sparse (compressed sparse rows); the model code
-/// asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real numbers when `classes == 0`. A vector that
-/// takes more than half of the memory lies in a file. Threads: safe.
+/// Features are either dense (row-major samples x features, as floats or as bytes) or sparse (compressed sparse rows);
+/// the model code asks `sparse()`. Targets are class numbers 0 .. classes - 1, or real numbers when `classes == 0`. A
+/// vector that takes more than half of the memory lies in a file. Threads: safe.
 struct dataset {
   std::size_t samples = 0;
   std::size_t features = 0;
   std::size_t classes = 0; ///< 0: regression
 
   large_vector<float> dense = {};            ///< samples * features, or empty
+  byte_features bytes = {};                  ///< in place of `dense`, or empty
   std::vector<std::uint64_t> row_start = {}; ///< samples + 1 offsets into columns and values, or empty
   std::vector<std::uint32_t> columns = {};
   large_vector<float> values = {};
@@ -54,13 +56,10 @@ struct dataset {
                                   ///< (`sampler`)
 
   bool sparse() const noexcept { return !row_start.empty(); }
-  std::span<const float> dense_row(std::size_t i) const { return {dense.data() + i * features, features}; }
+  /// Writes the `features` values of a dense sample.
+  void copy_row(std::size_t i, std::span<float> out) const;
   /// Called before the dense rows of these samples are read. Begins to read rows that lie in a file, and does not wait.
-  void begin_reading(std::span<const std::uint32_t> indices) const noexcept {
-    if (dense.get_allocator().maps(dense.capacity()))
-      for (const auto i : indices)
-        compute::begin_reading(dense, i * features, features);
-  }
+  void begin_reading(std::span<const std::uint32_t> indices) const noexcept;
   sparse_row row(std::size_t i) const {
     const auto begin = row_start[i], size = row_start[i + 1] - begin;
     return {{columns.data() + begin, size}, {values.data() + begin, size}};

@@ -6,21 +6,37 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <xxhash.h>
 
 namespace gossamer::actors {
 
 namespace {
 
+std::uint64_t seed_of(std::size_t size, std::uint64_t before) {
+  return XXH3_64bits_withSeed(&before, sizeof before, size);
+}
+
 template <class T, class Allocator>
 std::uint64_t hash_of(const std::vector<T, Allocator>& values, std::uint64_t before) {
-  const auto size = XXH3_64bits_withSeed(&before, sizeof before, values.size());
-  return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(T), size);
+  return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(T), seed_of(values.size(), before));
+}
+
+/// Hashes the values that bytes stand for, so that samples have the same hash however they are kept.
+std::uint64_t hash_of_bytes(const compute::dataset& d, std::uint64_t before) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(), &XXH3_freeState};
+  XXH3_64bits_reset_withSeed(state.get(), seed_of(d.bytes.all.size(), before));
+  std::vector<float> row(d.features);
+  for (std::size_t i = 0; i < d.samples; ++i) {
+    d.copy_row(i, row);
+    XXH3_64bits_update(state.get(), row.data(), row.size() * sizeof(float));
+  }
+  return XXH3_64bits_digest(state.get());
 }
 
 std::uint64_t hash_of(const compute::dataset& d, std::uint64_t before) {
-  auto hash = before;
-  for (const auto* part : {&d.dense, &d.values, &d.targets})
+  auto hash = d.bytes.empty() ? hash_of(d.dense, before) : hash_of_bytes(d, before);
+  for (const auto* part : {&d.values, &d.targets})
     hash = hash_of(*part, hash);
   hash = hash_of(d.columns, hash_of(d.row_start, hash));
   for (const auto& name : d.class_names)

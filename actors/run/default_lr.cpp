@@ -21,10 +21,13 @@ double square_norm(std::span<const float> values) {
 /// Returns the mean of ||x||^2 over samples that are spread evenly.
 double mean_square_norm(const compute::dataset& data) {
   const auto count = std::min(data.samples, samples_read);
+  std::vector<float> row(data.sparse() ? 0 : data.features);
   double sum = 0;
   for (std::size_t k = 0; k < count; ++k) {
     const auto i = k * data.samples / count;
-    sum += square_norm(data.sparse() ? data.row(i).values : data.dense_row(i));
+    if (!data.sparse())
+      data.copy_row(i, row);
+    sum += square_norm(data.sparse() ? data.row(i).values : row);
   }
   return sum / static_cast<double>(count);
 }
@@ -41,7 +44,7 @@ double default_lr(const algorithm_traits& traits, std::string_view optimiser, co
   if (traits.default_lr)
     return *traits.default_lr;
   const double alone = compute::suggested_lr(optimiser, known);
-  const bool has_features = train.sparse() || !train.dense.empty();
+  const bool has_features = train.sparse() || !train.dense.empty() || !train.bytes.empty();
   if (workers == 1 || !traits.lr_grows || train.classes == 0 || !has_features)
     return alone;
   const double times = std::min(static_cast<double>(workers), most_times_square_norm / mean_square_norm(train));

@@ -119,6 +119,11 @@ file_bytes file_bytes::read_found(std::string path, std::uint64_t most_bytes, st
   return read(std::move(path), most_bytes);
 }
 
+byte_features features_in(std::shared_ptr<const file_bytes> file, std::size_t first, std::size_t count) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(file->text().data());
+  return {.all = {bytes + first, count}, .owner = std::move(file)};
+}
+
 parameter file_limit_parameter() {
   return {.key = "limit",
           .kind = parameter::type::real,

@@ -31,8 +31,9 @@ dataset subset(const dataset& data, std::span<const std::uint32_t> indices) {
       part.values.insert(part.values.end(), row.values.begin(), row.values.end());
       part.row_start.push_back(part.columns.size());
     } else {
-      const auto row = data.dense_row(i);
-      part.dense.insert(part.dense.end(), row.begin(), row.end());
+      const auto end = part.dense.size();
+      part.dense.resize(end + data.features);
+      data.copy_row(i, std::span{part.dense}.subspan(end));
     }
   }
   return part;

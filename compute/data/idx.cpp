@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 namespace gossamer::compute::detail {
 
 namespace {
@@ -14,10 +12,13 @@ constexpr std::string_view what_the_folder_holds =
     "the folder must hold {train,t10k}-images-idx3-ubyte and {train,t10k}-labels-idx1-ubyte, "
     "plain or .gz";
 
+/// Size of the header of a file with so many dimensions.
+constexpr std::size_t header_bytes(std::uint8_t dimensions) { return 4 + 4 * std::size_t{dimensions}; }
+
 /// Reads the sizes of the dimensions of an IDX file of bytes, once its header and its length agree. The magic number is
 /// 0, 0, type (8: unsigned byte), number of dimensions; big-endian sizes follow.
 std::vector<std::size_t> dimensions(const file_bytes& file, std::uint8_t count) {
-  const std::size_t header = 4 + 4 * std::size_t{count};
+  const auto header = header_bytes(count);
   if (file.size() < header)
     file.fail(file.size(), fmt::format("the file ends within its header of {} bytes", header));
   const std::uint8_t magic[] = {0, 0, 8, count};
@@ -55,22 +56,22 @@ data_files find_idx_files(const arguments& given) {
 }
 
 dataset load_idx_part(const data_files& files, std::string_view part, std::size_t classes, std::uint64_t most_bytes) {
-  const auto images = file_bytes::read_found(path_of(files, images_of(part)), most_bytes, what_the_folder_holds);
+  const auto images = std::make_shared<const file_bytes>(
+      file_bytes::read_found(path_of(files, images_of(part)), most_bytes, what_the_folder_holds));
   const auto labels = file_bytes::read_found(path_of(files, labels_of(part)), most_bytes, what_the_folder_holds);
-  const auto shape = dimensions(images, 3);
+  const auto shape = dimensions(*images, 3);
   const auto count = dimensions(labels, 1)[0];
   if (count != shape[0])
-    labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0], images.path()));
+    labels.fail(4, fmt::format("{} labels for the {} images of '{}'", count, shape[0], images->path()));
 
   dataset data{.samples = count, .features = shape[1] * shape[2], .classes = classes, .shape = {1, shape[1], shape[2]}};
-  const auto pixels = images.text().substr(16);
-  data.dense.resize(pixels.size());
-  std::ranges::transform(pixels, data.dense.begin(),
-                         [](char pixel) { return static_cast<float>(static_cast<std::uint8_t>(pixel)) / 255; });
+  data.bytes = features_in(images, header_bytes(3), count * data.features);
+  data.bytes.scales = {{.divisor = 255}};
   data.targets.reserve(count);
-  for (std::size_t i = 8; i < labels.size(); ++i) {
+  for (auto i = header_bytes(1); i < labels.size(); ++i) {
     if (labels[i] >= classes)
-      labels.fail(i, fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - 8, classes - 1));
+      labels.fail(i,
+                  fmt::format("label {} of image {}; allowed: 0 to {}", labels[i], i - header_bytes(1), classes - 1));
     data.targets.push_back(labels[i]);
   }
   for (std::size_t c = 0; c < classes; ++c)
@@ -99,7 +100,7 @@ data_entry idx_data() {
                              "labels: 00 00 08 01, count, then a byte a label\n"
                              "feature = pixel / 255; features = rows * columns",
                     .reference = "LeCun, Cortes, Burges, \"The MNIST database of handwritten digits\", 1998",
-                    .cost = "memory: 4 bytes a pixel; about a second for MNIST",
+                    .cost = "memory: a byte a pixel, and the packed file while it is read",
                     .parameters =
                         {
                             {.key = "dir",

@@ -2,8 +2,6 @@
 
 #include "gossamer/base/vec.hpp"
 
-#include <algorithm>
-
 namespace gossamer::compute::detail {
 
 namespace {
@@ -11,9 +9,11 @@ namespace {
 void gather(const batch& samples, std::vector<float>& rows) {
   samples.data.begin_reading(samples.indices);
   rows.resize(samples.indices.size() * samples.data.features);
-  auto out = rows.begin();
-  for (const auto i : samples.indices)
-    out = std::ranges::copy(samples.data.dense_row(i), out).out;
+  auto left = std::span{rows};
+  for (const auto i : samples.indices) {
+    samples.data.copy_row(i, left);
+    left = left.subspan(samples.data.features);
+  }
 }
 
 void multiply_row(std::span<float> z, const sparse_row& row, const_matrix weights) {

@@ -53,10 +53,11 @@ private:
 
   double add_dense_rows(std::span<const float> x, const batch& samples) {
     double loss = 0;
+    row_.resize(samples.data.features);
     for (const auto i : samples.indices) {
-      const auto row = samples.data.dense_row(i);
-      for (std::size_t k = 0; k < row.size(); ++k) {
-        const auto c = static_cast<double>(row[k]);
+      samples.data.copy_row(i, row_);
+      for (std::size_t k = 0; k < row_.size(); ++k) {
+        const auto c = static_cast<double>(row_[k]);
         mean_[k] += c;
         loss += term(k, static_cast<double>(x[k]), c);
       }
@@ -84,6 +85,7 @@ private:
 
   std::vector<double> curvature_;
   std::vector<double> mean_;
+  std::vector<float> row_; ///< the sample that is looked at, when it is dense
 };
 
 std::unique_ptr<model> make_quadratic(const arguments& given, const dataset& train) {

@@ -130,12 +130,17 @@ std::unique_ptr<model> make_transformer(const arguments& given, const dataset& t
   return open(request("transformer", given, train, {"layers", "width", "heads", "context"}), given, train);
 }
 
-libtorch::value_range range_of(std::span<const float> features) {
-  libtorch::value_range result{features.front(), features.front()};
-  for (const float v : features) {
-    result.least = std::min(result.least, v);
-    result.most = std::max(result.most, v);
-    result.whole = result.whole && v == std::floor(v);
+libtorch::value_range range_of(const dataset& data) {
+  std::vector<float> row(data.features);
+  data.copy_row(0, row);
+  libtorch::value_range result{row.front(), row.front()};
+  for (std::size_t i = 0; i < data.samples; ++i) {
+    data.copy_row(i, row);
+    for (const float v : row) {
+      result.least = std::min(result.least, v);
+      result.most = std::max(result.most, v);
+      result.whole = result.whole && v == std::floor(v);
+    }
   }
   return result;
 }
@@ -143,7 +148,7 @@ libtorch::value_range range_of(std::span<const float> features) {
 std::unique_ptr<model> make_torchscript(const arguments& given, const dataset& train) {
   auto wanted = request("torchscript", given, train, {});
   wanted.file = given.text("file");
-  wanted.range = [&train] { return range_of(train.dense); };
+  wanted.range = [&train] { return range_of(train); };
   return open(wanted, given, train);
 }
 

@@ -84,11 +84,13 @@ minibatch torch_model::gather(const batch& samples) {
   targets_.resize(samples.indices.size());
   for (std::size_t i = 0; i < samples.indices.size(); ++i) {
     const auto to = std::span{inputs_}.subspan(i * data.features, data.features);
-    const auto from = data.dense_row(samples.indices[i]);
-    if (samples.random == nullptr || !data.augmentation.changes_anything())
-      std::ranges::copy(from, to.begin());
-    else
-      augment(from, to, data, *samples.random, samples.step, samples.indices[i]);
+    if (samples.random == nullptr || !data.augmentation.changes_anything()) {
+      data.copy_row(samples.indices[i], to);
+    } else {
+      picture_.resize(data.features);
+      data.copy_row(samples.indices[i], picture_);
+      augment(picture_, to, data, *samples.random, samples.step, samples.indices[i]);
+    }
     targets_[i] = data.targets[samples.indices[i]];
   }
   return {inputs_, targets_};

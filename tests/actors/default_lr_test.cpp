@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "support/dense_rows.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -48,6 +50,13 @@ TEST(default_lr, does_not_grow_for_algorithms_that_say_so) {
   const auto data = samples_with(1);
   EXPECT_EQ(lr_of(16, data, {.lr_grows = false}), 0.01);
   EXPECT_EQ(lr_of(16, data, {.default_lr = 0.002}), 0.002);
+}
+
+TEST(default_lr, is_the_same_for_bytes) {
+  const auto bytes = support::with_bytes({.samples = 9, .features = 6, .classes = 2}, {{.divisor = 255}, {}});
+  EXPECT_EQ(lr_of(16, bytes), lr_of(16, support::as_floats(bytes)));
+  const auto small = support::with_bytes({.samples = 9, .features = 6, .classes = 2}, {{.divisor = 2550}});
+  EXPECT_GT(lr_of(16, small), lr_of(1, small));
 }
 
 TEST(default_lr, is_the_same_for_sparse_features) {

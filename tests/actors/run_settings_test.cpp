@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "dense_rows.hpp"
 #include "scratch_folder.hpp"
 #include "usage_error.hpp"
 
@@ -82,6 +83,14 @@ TEST(fingerprint, tells_when_the_data_differ) {
   e = *prepare(small());
   e.initial.mutate()[0] += 1;
   EXPECT_THAT(differences(of(small()), fingerprint_of(e)), ElementsAre(HasSubstr("the initial model")));
+}
+
+TEST(fingerprint, is_the_same_however_samples_are_kept) {
+  auto bytes = *prepare(small()), floats = bytes;
+  bytes.data.train = support::with_bytes(bytes.data.train, {{.divisor = 255, .mean = 0.3f, .deviation = 0.7f}});
+  floats.data.train = support::as_floats(bytes.data.train);
+  EXPECT_THAT(differences(fingerprint_of(bytes), fingerprint_of(floats)), IsEmpty());
+  EXPECT_THAT(differences(of(small()), fingerprint_of(bytes)), ElementsAre(HasSubstr("the content of the data")));
 }
 
 TEST(fingerprint, tells_when_the_models_to_start_from_differ) {

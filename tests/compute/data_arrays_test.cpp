@@ -109,9 +109,9 @@ TEST(text_data, is_cut_into_bytes_that_are_followed_by_the_next) {
   EXPECT_TRUE(split.train.is_text);
   EXPECT_EQ(split.train.classes, 256u);
   EXPECT_EQ(split.train.samples, 3u);
-  EXPECT_THAT(split.train.dense, ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
+  EXPECT_THAT(dense_values(split.train), ElementsAre('a', 'b', 'c', 'd', 'e', 'f'));
   EXPECT_THAT(split.train.targets, ElementsAre('c', 'e', 'g'));
-  EXPECT_THAT(split.test.dense, ElementsAre('H', 'I'));
+  EXPECT_THAT(dense_values(split.test), ElementsAre('H', 'I'));
   EXPECT_THAT(split.test.targets, ElementsAre('J'));
 }
 

@@ -24,9 +24,9 @@ TEST(real_data, mnist_has_its_published_sizes) {
   EXPECT_THAT(class_counts(split.test), ElementsAre(980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009));
   EXPECT_EQ(split.train.features, 784u);
   double sum = 0;
-  for (const float pixel : split.test.dense)
+  for (const float pixel : dense_values(split.test))
     sum += pixel;
-  EXPECT_NEAR(255 * sum / double(split.test.dense.size()), 33.791, 0.001);
+  EXPECT_NEAR(255 * sum / double(split.test.samples * split.test.features), 33.791, 0.001);
 }
 
 TEST(real_data, a9a_has_its_published_sizes) {
@@ -54,7 +54,7 @@ TEST(real_data, california_housing_is_a_regression) {
   for (std::size_t column = 0; column < 8; ++column) {
     double sum = 0, squares = 0;
     for (std::size_t i = 0; i < split.train.samples; ++i) {
-      const double x = split.train.dense_row(i)[column];
+      const double x = dense_row(split.train, i)[column];
       sum += x;
       squares += x * x;
     }
@@ -75,9 +75,9 @@ TEST(real_data, cifar10_has_its_published_counts) {
   EXPECT_THAT(class_counts(split.test), ElementsAre(984, 1007, 1010, 995, 1010, 988, 1008, 1026, 987, 985));
   EXPECT_EQ(split.train.features, 3072u);
   double sum = 0;
-  for (const float pixel : split.train.dense)
+  for (const float pixel : dense_values(split.train))
     sum += pixel;
-  EXPECT_NEAR(sum / double(split.train.dense.size()), 0, 1e-4);
+  EXPECT_NEAR(sum / double(split.train.samples * split.train.features), 0, 1e-4);
 }
 
 } // namespace

@@ -17,7 +17,7 @@ std::string load_error(errc code, const std::string& spec) {
 
 std::vector<float> dense_row(const dataset& data, std::size_t i) {
   if (!data.sparse())
-    return {data.dense_row(i).begin(), data.dense_row(i).end()};
+    return support::dense_row(data, i);
   std::vector<float> result(data.features);
   const auto row = data.row(i);
   for (std::size_t k = 0; k < row.columns.size(); ++k)
@@ -28,9 +28,9 @@ std::vector<float> dense_row(const dataset& data, std::size_t i) {
 void expect_consistent(const data_split& split) { EXPECT_EQ(test::inconsistency_of(split), ""); }
 
 void expect_alike(const data_split& a, const data_split& b) {
-  EXPECT_EQ(a.train.dense, b.train.dense);
+  EXPECT_EQ(dense_values(a.train), dense_values(b.train));
   EXPECT_EQ(a.train.targets, b.train.targets);
-  EXPECT_EQ(a.test.dense, b.test.dense);
+  EXPECT_EQ(dense_values(a.test), dense_values(b.test));
   EXPECT_EQ(a.test.targets, b.test.targets);
 }
 

@@ -8,11 +8,13 @@
 #include <string>
 #include <string_view>
 
+#include "support/dense_rows.hpp"
 #include "support/gzip.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace gossamer::compute {
 
+using support::dense_values;
 using test::gzipped;
 using test::scratch_folder;
 

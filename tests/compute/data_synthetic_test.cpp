@@ -41,11 +41,11 @@ TEST(synthetic, is_a_function_of_the_seed) {
                            "words:samples=20,test=10,features=30", "quadratic:samples=20,dim=3"}) {
     const auto a = load_data(spec, 7), b = load_data(spec, 7), other = load_data(spec, 8);
     expect_consistent(a);
-    EXPECT_EQ(a.train.dense, b.train.dense) << spec;
+    EXPECT_EQ(dense_values(a.train), dense_values(b.train)) << spec;
     EXPECT_EQ(a.train.columns, b.train.columns) << spec;
     EXPECT_EQ(a.train.values, b.train.values) << spec;
     EXPECT_EQ(a.train.targets, b.train.targets) << spec;
-    EXPECT_EQ(a.test.dense, b.test.dense) << spec;
+    EXPECT_EQ(dense_values(a.test), dense_values(b.test)) << spec;
     EXPECT_TRUE(a.train.dense != other.train.dense || a.train.values != other.train.values) << spec;
     EXPECT_NE(dense_row(a.train, 0), dense_row(a.test, 0)) << spec;
   }
@@ -75,7 +75,7 @@ TEST(digits, are_balanced_pictures) {
     const auto data = load_data("digits:test=10,samples=" + std::to_string(samples), 1).train;
     EXPECT_EQ(data.features, 784u);
     EXPECT_THAT(class_counts(data), Each(AllOf(Ge(samples / 10), Le((samples + 9) / 10))));
-    const auto [darkest, brightest] = std::ranges::minmax(data.dense);
+    const auto [darkest, brightest] = std::ranges::minmax(dense_values(data));
     EXPECT_GE(darkest, 0);
     EXPECT_LE(brightest, 1);
   }
@@ -84,7 +84,7 @@ TEST(digits, are_balanced_pictures) {
 TEST(digits, show_ink_on_an_empty_margin) {
   const auto data = load_data("digits:test=1,samples=200,noise=0", 1).train;
   for (std::size_t i = 0; i < data.samples; ++i) {
-    const auto picture = data.dense_row(i);
+    const auto picture = dense_row(data, i);
     double ink = 0;
     for (const float pixel : picture)
       ink += pixel;
@@ -98,12 +98,12 @@ TEST(digits, of_one_class_are_nearer_to_each_other_than_to_others) {
   const auto data = load_data("digits:test=1,samples=2000", 1).train;
   std::vector<std::vector<float>> means(10, std::vector<float>(784));
   for (std::size_t i = 0; i < data.samples; ++i)
-    add_scaled(means[data.label(i)], 10.0f / 2000, data.dense_row(i));
+    add_scaled(means[data.label(i)], 10.0f / 2000, dense_row(data, i));
   int right = 0;
   for (std::size_t i = 0; i < data.samples; ++i) {
     std::vector<double> distances;
     for (const auto& mean : means)
-      distances.push_back(squared_distance(mean, data.dense_row(i)));
+      distances.push_back(squared_distance(mean, dense_row(data, i)));
     right += std::ranges::min_element(distances) - distances.begin() == std::ptrdiff_t(data.label(i)) ? 1 : 0;
   }
   EXPECT_GT(right, 2000 * 0.5);
@@ -113,7 +113,7 @@ TEST(digits, of_one_class_are_nearer_to_each_other_than_to_others) {
 TEST(digits, without_distortion_and_noise_differ_in_style_and_pen_alone) {
   const auto data = load_data("digits:test=1,samples=400,distortion=0,noise=0", 1).train;
   for (std::size_t i = 1; i < data.samples; i += 10) // ones: all styles have a bar in the middle
-    EXPECT_GT(data.dense_row(i)[14 * 28 + 14], 0.5f);
+    EXPECT_GT(dense_row(data, i)[14 * 28 + 14], 0.5f);
 }
 
 TEST(logistic, has_rows_with_the_promised_covariance) {
@@ -146,10 +146,10 @@ TEST(logistic, can_be_separated_by_a_plane_without_noise) {
       const float sign = data.label(i) == 1 ? 1.0f : -1.0f;
       float margin = 0;
       for (std::size_t j = 0; j < 5; ++j)
-        margin += w[j] * data.dense_row(i)[j];
+        margin += w[j] * dense_row(data, i)[j];
       if (sign * margin <= 0) {
         wrong = true;
-        add_scaled(w, sign, data.dense_row(i));
+        add_scaled(w, sign, dense_row(data, i));
       }
     }
   }
@@ -212,7 +212,7 @@ TEST(quadratic, scatters_around_one_centre) {
   for (const auto* part : {&noisy.train, &noisy.test}) {
     double squares = 0;
     for (std::size_t i = 0; i < part->samples; ++i)
-      squares += squared_distance(part->dense_row(i), exact.train.dense_row(0));
+      squares += squared_distance(dense_row(*part, i), dense_row(exact.train, 0));
     EXPECT_NEAR(squares / 70'000, 0.25, 4.5 * 0.25 * std::sqrt(2.0 / 70'000));
   }
 }

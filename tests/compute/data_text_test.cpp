@@ -167,11 +167,11 @@ TEST(csv, reads_columns_by_name_number_and_place) {
   for (const char* label : {"", ",label=last", ",label=class", ",label=3", ",header=yes"}) {
     const auto split = load(label);
     expect_consistent(split);
-    EXPECT_THAT(split.train.dense, ElementsAre(1, 10, 2, 20)) << label;
+    EXPECT_THAT(dense_values(split.train), ElementsAre(1, 10, 2, 20)) << label;
     EXPECT_THAT(split.train.targets, ElementsAre(0, 1)) << label;
   }
   for (const char* label : {",label=income", ",label=2"})
-    EXPECT_THAT(load(label).train.dense, ElementsAre(1, 0, 2, 1)) << label;
+    EXPECT_THAT(dense_values(load(label).train), ElementsAre(1, 0, 2, 1)) << label;
   EXPECT_THAT(load(",label=first,task=regression").train.targets, ElementsAre(1, 2));
   EXPECT_THAT(load_error(errc::usage, files.spec(rows, rows, "label=clas")),
               AllOf(HasSubstr("has no column 'clas'"), HasSubstr("one of age, income, class")));
@@ -183,7 +183,7 @@ TEST(csv, reads_all_separators_and_line_ends) {
   const text_files files("csv");
   const auto expect = [&](const std::string& name, const std::string& rows) {
     const auto split = load_data(files.spec(rows, rows, "scale=none,separator=" + name), 1);
-    EXPECT_THAT(split.train.dense, ElementsAre(1, -2.5f, 3, 4)) << name;
+    EXPECT_THAT(dense_values(split.train), ElementsAre(1, -2.5f, 3, 4)) << name;
     EXPECT_THAT(split.train.targets, ElementsAre(0, 1)) << name;
   };
   expect("comma", "\xEF\xBB\xBF"
@@ -254,9 +254,9 @@ TEST(csv, standardises_by_the_training_part) {
   const text_files files("csv");
   const auto split = load_data(files.spec("1,7,0.1,100.5\n3,7,0.1,300.5\n", "5,8,0.1,200.5\n"), 1);
   EXPECT_EQ(split.train.classes, 0u);
-  EXPECT_THAT(split.train.dense, ElementsAre(-1, 0, 0, 1, 0, 0));
+  EXPECT_THAT(dense_values(split.train), ElementsAre(-1, 0, 0, 1, 0, 0));
   EXPECT_THAT(split.train.targets, ElementsAre(-1, 1));
-  EXPECT_THAT(split.test.dense, ElementsAre(3, 1, 0)); // a constant column is shifted, not scaled
+  EXPECT_THAT(dense_values(split.test), ElementsAre(3, 1, 0)); // a constant column is shifted, not scaled
   EXPECT_THAT(split.test.targets, ElementsAre(FloatNear(0, 1e-6f)));
   EXPECT_THAT(load_data(files.spec("1,5\n3,6\n", "2,5\n"), 1).train.targets, ElementsAre(0, 1)); // classes stay
 }

@@ -82,7 +82,7 @@ TEST(quadratic, is_least_at_the_mean_of_the_rows) {
     for (std::size_t k = 0; k < 5; ++k) {
       double sum = 0;
       for (std::size_t i = 0; i < 30; ++i)
-        sum += static_cast<double>(dense.dense_row(i)[k]);
+        sum += static_cast<double>(dense_row(dense, i)[k]);
       mean[k] = static_cast<float>(sum / 30);
     }
     const auto m = make_model("quadratic:mu=0.1,l=10", data);

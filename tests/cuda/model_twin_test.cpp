@@ -56,6 +56,15 @@ TEST_P(model_twin, has_the_same_bits_in_whatever_order_threads_run) {
   }
 }
 
+TEST_P(model_twin, has_the_same_bits_of_bytes_as_of_floats) {
+  const auto indices = some_indices(70);
+  const std::vector<compute::byte_scale> halves{{.divisor = 255, .mean = 0.5f, .deviation = 0.3f}, {.divisor = 100}};
+  model_pair pair{GetParam(), twins()};
+  const bool even = GetParam().features % 2 == 0;
+  const auto bytes = support::with_bytes(pair.dense, even ? halves : std::vector{halves.front()});
+  EXPECT_EQ(step(*pair.twin, pair.x, bytes, indices), step(*pair.twin, pair.x, support::as_floats(bytes), indices));
+}
+
 TEST_P(model_twin, may_have_blocks_of_any_size) {
   const auto indices = some_indices(33);
   for (const unsigned threads : {32u, cuda::launch_policy::most_threads}) {

@@ -52,10 +52,12 @@ double least_loss(const experiment& e) {
   const auto& data = e.data.train;
   std::vector<float> mean(data.features);
   std::vector<std::uint32_t> all(data.samples);
+  std::vector<float> row(data.features);
   for (std::uint32_t i = 0; i < data.samples; ++i) {
     all[i] = i;
+    data.copy_row(i, row);
     for (std::size_t k = 0; k < data.features; ++k)
-      mean[k] += data.dense_row(i)[k] / static_cast<float>(data.samples);
+      mean[k] += row[k] / static_cast<float>(data.samples);
   }
   return e.host.model->clone()->evaluate(mean, {data, all}).loss;
 }

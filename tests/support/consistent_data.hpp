@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "dense_rows.hpp"
+
 namespace gossamer::test {
 
 /// Returns the first promise of all data sets that this one breaks: sizes that agree, labels and columns in range,
@@ -15,16 +17,20 @@ inline std::string inconsistency_of(const compute::dataset& data) {
   const auto is_target = [&](float x) {
     return finite(x) && (data.classes == 0 || (x >= 0 && x < static_cast<float>(data.classes)));
   };
+  const auto stored = data.dense.size() + data.bytes.all.size();
   if (data.samples == 0 || data.features == 0)
     return "it is empty";
   if (data.targets.size() != data.samples || !std::ranges::all_of(data.targets, is_target))
     return "its targets";
   if (data.class_names.size() != data.classes)
     return "the names of its classes";
-  if (!std::ranges::all_of(data.dense, finite) || !std::ranges::all_of(data.values, finite))
+  if (!data.sparse() && stored != data.samples * data.features)
+    return "the size of its rows";
+  const auto values = support::dense_values(data);
+  if (!std::ranges::all_of(values, finite) || !std::ranges::all_of(data.values, finite))
     return "numbers that are not finite";
   if (!data.sparse())
-    return data.dense.size() == data.samples * data.features ? "" : "the size of its rows";
+    return "";
   if (data.row_start.size() != data.samples + 1 || data.row_start.front() != 0
       || data.row_start.back() != data.columns.size() || data.values.size() != data.columns.size()
       || !std::ranges::is_sorted(data.row_start))

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <vector>
 
+#include "dense_rows.hpp"
+
 namespace gossamer::support {
 
 /// Returns samples with about half of their features 0 and classes dealt in turn (real targets if `classes` is 0).
@@ -29,7 +31,7 @@ inline compute::dataset as_sparse(const compute::dataset& dense) {
   data.dense.clear();
   data.row_start.push_back(0);
   for (std::size_t i = 0; i < dense.samples; ++i) {
-    const auto row = dense.dense_row(i);
+    const auto row = support::dense_row(dense, i);
     for (std::size_t k = 0; k < row.size(); ++k)
       if (row[k] != 0) {
         data.columns.push_back(static_cast<std::uint32_t>(k));

@@ -149,6 +149,13 @@ TEST_F(foreign_module, that_takes_whole_numbers_is_refused_where_the_data_has_ot
   EXPECT_THAT(refusal(save_embedding(5), data), HasSubstr("from 0 to 1e+09, are too large to be told apart"));
 }
 
+TEST_F(foreign_module, that_takes_whole_numbers_is_told_the_range_of_bytes) {
+  const auto bytes = support::with_bytes(support::small_data(100, 30, 2), {{}});
+  EXPECT_THAT(refusal(save_embedding(4), bytes), HasSubstr("cannot take the whole numbers of the data, from 0 to 255"));
+  const auto shares = support::with_bytes(support::small_data(100, 30, 2), {{.divisor = 255}});
+  EXPECT_THAT(refusal(save_embedding(4), shares), HasSubstr("not all features of the data, from 0 to 1, are whole"));
+}
+
 TEST_F(foreign_module, is_refused_for_what_is_wrong_with_it_and_not_for_whole_numbers) {
   EXPECT_THAT(refusal(save("def forward(self, x):\n  return torch.matmul(x, self.weight)\n", {7, 3}),
                       support::small_data(9, 4, 3)),

@@ -75,6 +75,24 @@ TEST_P(every_torch_model, gradient_equals_central_differences) {
   }
 }
 
+// Random changes of the pictures, too.
+TEST_P(every_torch_model, sees_the_same_in_bytes_as_in_floats) {
+  auto bytes = support::with_bytes(data_, data_.is_text ? std::vector<byte_scale>{{}}
+                                                        : std::vector<byte_scale>{{.divisor = 255, .mean = 0.4f}});
+  if (!data_.is_text)
+    bytes.augmentation = {.padding = 2, .mirror = true};
+  const auto floats = support::as_floats(bytes);
+  const random_stream random{8, 0, purpose::augment};
+  const auto of = [&](const dataset& data) {
+    result r{0, std::vector<float>(model_->dimension())};
+    r.loss =
+        make_model(GetParam(), data)
+            ->loss_and_gradient(point_, {.data = data, .indices = indices_, .random = &random, .step = 3}, r.gradient);
+    return r;
+  };
+  EXPECT_EQ(of(bytes), of(floats));
+}
+
 TEST_P(every_torch_model, repeats_itself_bit_for_bit) { EXPECT_EQ(run(*model_, point_), run(*model_, point_)); }
 
 TEST_P(every_torch_model, clones_compute_the_same_and_share_nothing) {

@@ -162,6 +162,18 @@ TEST_F(torchscript, has_the_loss_that_pytorch_has_with_the_same_statistics) {
   EXPECT_NEAR(m->evaluate(x, {data, indices}).loss, theirs.item<double>(), 1e-6);
 }
 
+TEST_F(torchscript, sees_the_same_in_bytes_as_in_floats) {
+  const auto bytes = support::with_bytes(support::small_data(9, 4, 3), {{.divisor = 255}, {.divisor = 100}});
+  const auto floats = support::as_floats(bytes);
+  const auto indices = support::all_indices(bytes);
+  const auto of_bytes = compute::make_model(save_layer(4, 3), bytes);
+  const auto of_floats = compute::make_model(save_layer(4, 3), floats);
+  const std::vector<float> x = support::wave(15, 0.4);
+  std::vector<float> a(15), b(15);
+  EXPECT_EQ(of_bytes->loss_and_gradient(x, {bytes, indices}, a), of_floats->loss_and_gradient(x, {floats, indices}, b));
+  EXPECT_EQ(a, b);
+}
+
 TEST_F(torchscript, refuses_what_does_not_fit_the_data) {
   const auto data = support::small_data(9, 4, 3);
   EXPECT_THAT(

@@ -282,7 +282,12 @@ private:
   const_matrix gathered(const chunk& c) {
     const auto rows = inputs_of(c);
     const over_elements all{rows.rows, rows.columns};
-    engine_.launch(all.pieces(), gather_rows{c.data.dense.data(), c.indices, all, rows.values.data()});
+    if (c.samples.data.bytes.empty())
+      engine_.launch(all.pieces(), gather_rows{c.data.dense.data(), c.indices, all, rows.values.data()});
+    else
+      engine_.launch(all.pieces(),
+                     gather_byte_rows{c.data.bytes.data(), c.indices, all, c.data.scales.data(),
+                                      static_cast<std::uint32_t>(c.data.features_of_a_scale), rows.values.data()});
     return rows;
   }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/compute/byte_features.hpp"
 #include "gossamer/compute/cuda/detail/over_elements.hpp"
 #include "gossamer/compute/cuda/detail/over_warp.hpp"
 
@@ -20,6 +21,27 @@ struct gather_rows {
   GOSSAMER_KERNEL void operator()(Thread& t) const {
     all.run(t, [this](std::uint64_t i, std::uint64_t k) {
       rows[i * all.columns + k] = samples[indices[i] * all.columns + k];
+    });
+  }
+};
+
+/// rows_i = the values of bytes_(index_i).
+struct gather_byte_rows {
+  static constexpr const char* name = "gather_byte_rows";
+  struct shared {};
+
+  const std::uint8_t* samples;
+  const std::uint32_t* indices;
+  over_elements all;        ///< the elements of the rows
+  const byte_scale* scales; ///< of the equal parts of a row
+  std::uint32_t each;       ///< elements of a part; 64 bits would be divided slowly
+  float* rows;
+
+  template <class Thread>
+  GOSSAMER_KERNEL void operator()(Thread& t) const {
+    all.run(t, [this](std::uint64_t i, std::uint64_t k) {
+      const auto& scale = scales[static_cast<std::uint32_t>(k) / each];
+      rows[i * all.columns + k] = scale(samples[indices[i] * all.columns + k]);
     });
   }
 };

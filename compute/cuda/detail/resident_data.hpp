@@ -8,17 +8,21 @@
 
 namespace gossamer::compute::cuda {
 
-/// The samples and targets of a dataset in the memory of a GPU; either dense or sparse.
+/// The samples and targets of a dataset in the memory of a GPU; either dense, as floats or as bytes, or sparse.
 template <class Engine>
 class resident_data {
 public:
   resident_data(Engine& e, const dataset& data)
-      : dense(copied(e, data.dense)), row_start(copied(e, data.row_start)), columns(copied(e, data.columns)),
-        values(copied(e, data.values)), targets(copied(e, data.targets)) {
+      : dense(copied(e, data.dense)), bytes(copied(e, data.bytes.all)), scales(copied(e, data.bytes.scales)),
+        features_of_a_scale(data.features / data.bytes.scales.size()), row_start(copied(e, data.row_start)),
+        columns(copied(e, data.columns)), values(copied(e, data.values)), targets(copied(e, data.targets)) {
     e.wait();
   }
 
   typename Engine::template array_of<float> dense;
+  typename Engine::template array_of<std::uint8_t> bytes;
+  typename Engine::template array_of<byte_scale> scales;
+  std::size_t features_of_a_scale;
   typename Engine::template array_of<std::uint64_t> row_start;
   typename Engine::template array_of<std::uint32_t> columns;
   typename Engine::template array_of<float> values;
@@ -27,8 +31,12 @@ public:
 private:
   template <class T, class Allocator>
   static auto copied(Engine& e, const std::vector<T, Allocator>& from) {
+    return copied(e, std::span<const T>{from});
+  }
+  template <class T>
+  static auto copied(Engine& e, std::span<const T> from) {
     auto result = e.template array<T>(from.size());
-    e.upload(result.data(), std::span{from});
+    e.upload(result.data(), from);
     return result;
   }
 };

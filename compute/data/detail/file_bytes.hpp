@@ -1,8 +1,10 @@
 #pragma once
 
 #include "gossamer/base/spec.hpp"
+#include "gossamer/compute/byte_features.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +43,9 @@ private:
   std::string bytes_;
   bool unpacked_ = false;
 };
+
+/// Returns bytes of a file as features, without a copy: the file lives as long as they do.
+byte_features features_in(std::shared_ptr<const file_bytes> file, std::size_t first, std::size_t count);
 
 /// The parameter of sources that read files, and its value in bytes.
 parameter file_limit_parameter();

@@ -39,6 +39,7 @@ private:
   float l2_;
   std::size_t dimension_ = 0;
   std::vector<float> inputs_, targets_; ///< those of a minibatch
+  std::vector<float> picture_;          ///< that is augmented
   std::vector<float> settled_;          ///< the point whose statistics the network has
 };
 
