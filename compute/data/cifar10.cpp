@@ -108,7 +108,8 @@ std::vector<byte_scale> measure(std::span<const std::uint8_t> pixels) {
         sum[c] += value;
         squares[c] += value * value;
       }
-  const auto count = static_cast<double>(pixels.size() / channels);
+  const auto of_a_channel = pixels.size() / channels;
+  const auto count = static_cast<double>(of_a_channel);
   std::vector<byte_scale> result;
   for (std::size_t c = 0; c < channels; ++c) {
     const double mean = sum[c] / count;

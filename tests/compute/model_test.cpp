@@ -13,6 +13,7 @@ namespace {
 
 using gossamer::support::all_indices;
 using gossamer::support::as_sparse;
+using gossamer::support::dense_row;
 using gossamer::support::small_data;
 using testing::ElementsAre;
 using testing::HasSubstr;
