@@ -280,20 +280,10 @@ const algorithm_entry async_diloco_entry{
               .parameters = {outer_period(),
                              outer_lr("0.7", "eta"),
                              outer_momentum("0.3", "mu"),
-                             {.key = "grace",
-                              .kind = parameter::type::real,
-                              .fallback = "0",
-                              .meaning = "seconds from the push that makes a batch complete, its first or its K-th, to "
-                                         "the step on all that have come",
-                              .min = 0,
-                              .max = 1e6},
-                             {.key = "quorum",
-                              .kind = parameter::type::integer,
-                              .fallback = "0",
-                              .meaning = "K: pushes for which the master waits, then does a whole step on their mean; "
-                                         "0: each push is a share of a step",
-                              .min = 0,
-                              .max = 1e6},
+                             grace("seconds from the push that makes a batch complete, its first or its K-th, to the "
+                                   "step on all that have come"),
+                             quorum("K: pushes for which the master waits, then does a whole step on their mean; 0: "
+                                    "each push is a share of a step"),
                              {.key = "dylu",
                               .kind = parameter::type::choice,
                               .fallback = "no",

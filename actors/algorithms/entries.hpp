@@ -21,6 +21,7 @@ extern const algorithm_entry cser_pl_entry;
 extern const algorithm_entry d2_entry;
 extern const algorithm_entry d_psgd_entry;
 extern const algorithm_entry dcd_psgd_entry;
+extern const algorithm_entry decoupled_diloco_entry;
 extern const algorithm_entry deep_squeeze_entry;
 extern const algorithm_entry demo_entry;
 extern const algorithm_entry diloco_entry;

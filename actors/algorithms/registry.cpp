@@ -22,6 +22,7 @@ const registry<algorithm_entry>& algorithms() {
       d2_entry,
       d_psgd_entry,
       dcd_psgd_entry,
+      decoupled_diloco_entry,
       deep_squeeze_entry,
       demo_entry,
       diloco_entry,

@@ -62,4 +62,22 @@ vec master::own_part(const worker& w, const remembered_model& known, std::size_t
   return vec{pool, part.of(known.model)};
 }
 
+parameter quorum(std::string meaning) {
+  return {.key = "quorum",
+          .kind = parameter::type::integer,
+          .fallback = "0",
+          .meaning = std::move(meaning),
+          .min = 0,
+          .max = 1e6};
+}
+
+parameter grace(std::string meaning) {
+  return {.key = "grace",
+          .kind = parameter::type::real,
+          .fallback = "0",
+          .meaning = std::move(meaning),
+          .min = 0,
+          .max = 1e6};
+}
+
 } // namespace gossamer::actors

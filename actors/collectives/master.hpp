@@ -55,6 +55,10 @@ private:
   request_log requests_;
 };
 
+/// `quorum`, pushes that a master waits for, and `grace`, in seconds that it waits besides; 0 by default.
+parameter quorum(std::string meaning);
+parameter grace(std::string meaning);
+
 /// For algorithms with one master, whatever their parameters.
 inline std::size_t one_master(const arguments&) { return 1; }
 
