@@ -76,6 +76,11 @@ def two_bits_of(one_in, chunk=4096):
     return D // chunk * bits(chunk) + bits(D % chunk)
 
 
+def in_two_fragments(t):
+    """Models up and down in t steps of a learner, with H = 10: a pull, halves, and what is left of them at the end."""
+    return 1 + sum(done // 10 + -(-done // 10) for done in (t, t + 5)) / 2
+
+
 def width(contributors):
     return max(1, contributors.bit_length())
 
@@ -117,6 +122,8 @@ MNIST = [
     Row("sparse-loco:period=10", MEAN, "chunked-top-k",
         formula=lambda steps: N * (N - 1) * two_bits_of(64) * (steps[0] // 10)),
     Row("async-diloco:period=10", MEAN, formula=lambda steps: 64 * D * sum(-(-t // 10) for t in steps)),
+    *[Row("decoupled-diloco:period=10" + more, MEAN, formula=lambda steps: EXACT * sum(map(in_two_fragments, steps)))
+      for more in ("", ",merge=mean")],
     Row("noloco:period=10", MEAN, formula=lambda steps: N * EXACT * (steps[0] // 10)),
     Row(GOSSIP, MEAN, formula=gossip(EXACT)),
     Row("d-psgd:order=adapt-then-combine", GOSSIP, formula=gossip(EXACT)),

@@ -25,12 +25,11 @@
 //   theta <- theta - eta D_1 / M;   ...   theta <- theta - eta D_M / M;   m <- mu m + (D_1 + ... + D_M) / M;
 //   theta <- theta - eta mu m
 //
-// The others are not waited for; their pushes belong to a later step. This is the quorum of Decoupled DiLoCo (2026),
-// with differences: the model is one fragment; a worker waits for its answer and begins from theta, without a mean of
-// both; pushes weigh alike, because a move has grown with its steps already; and D_i refers to the theta that its
-// worker has read, where that paper takes the present one: then a slow worker would undo, by its weight, what others
-// have done meanwhile. A late push is not dropped but counts in full, so that n pushes make n / K steps: a quorum of
-// few wants a smaller eta. With K = n this is DiLoCo, up to rounding.
+// The others are not waited for; their pushes belong to a later step. The quorum comes from Decoupled DiLoCo (2026),
+// which decoupled_diloco.cpp has; here the model is one fragment, a worker waits for its answer and begins from theta,
+// pushes weigh alike, because a move has grown with its steps already, and D_i refers to the theta that its worker has
+// read. A late push is not dropped but counts in full, so that n pushes make n / K steps: a quorum of few wants a
+// smaller eta. With K = n this is DiLoCo, up to rounding.
 //
 // With dylu=yes (dynamic local updates) worker i does H_i = max(1, floor(v_i / v_max H)) steps before a push, so that
 // all push at about the same time; v_i, in samples per second, is the inverse of the time of its gradients. It tells

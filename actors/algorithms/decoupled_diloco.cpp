@@ -7,14 +7,14 @@
 //   syncer, with K pushes of p     D = merge of the theta_p - x_i,p, with the weights w_i = s_i^2 / c_i
 //                                  u_p <- mu u_p + D;   theta_p <- theta_p - eta (D + mu u_p)
 //
-// s_i is the number of samples in those steps: quantity times quality. Workers of one run have one size of minibatches,
-// so that w_i is in proportion to c_i, H but for those that have just come and for the last push. Fragments and their
-// turns are those of Streaming DiLoCo (fragments.hpp). Douillard and others: Decoupled DiLoCo for resilient distributed
-// pre-training, 2026 (arXiv 2604.21428).
+// s_i is the number of samples in those steps. Workers of one run have one size of minibatches, so that w_i is in
+// proportion to c_i, H but for those that have just come and for the last push. Fragments and their turns are those of
+// Streaming DiLoCo (fragments.hpp). Douillard and others: Decoupled DiLoCo for resilient distributed pre-training,
+// 2026.
 //
-// merge=rda is the radial-directional average of each tensor (weighted_mean.hpp): an outer step has the same length,
-// however many learners take part in it and however little they agree. merge=mean is the weighted mean; with K = n, P =
-// 1, tau = 0 and alpha = 0 it makes this DiLoCo.
+// merge=rda is the radial-directional average of each tensor (weighted_mean.hpp): an outer step is as long as a mean
+// move, however many take part and however little they agree. merge=mean is the weighted mean; with K = n, P = 1, tau =
+// 0 and alpha = 0 it makes this DiLoCo.
 //
 // With anchor=current a push is taken as the learner's model: with merge=mean, eta = 1 and mu = 0 theta becomes the
 // weighted mean of the learners' models, and a stale learner undoes, by its weight, what others have done meanwhile.
@@ -24,12 +24,12 @@
 //
 // A quorum of K takes pushes of K learners, and with grace=xi those that come within xi seconds more; K = 0 is more
 // than half of the members. A learner is answered when theta_p is newer than what it has read: one that comes just
-// after a step is answered at once, and its push belongs to the next; if it pushes again before that, its later model
-// replaces the earlier one, and its counters add up. With anchor=read it waits for its own step, since a model without
-// its move would lead it the same way twice. When all wait, some for one fragment and some for another, the fragment
-// with the most pushes goes on with those.
+// after a step is answered at once, and its push belongs to the next; a later push replaces it, and the counters add
+// up. With anchor=read it waits for its own step, since a model without its move would lead it the same way twice. When
+// all wait, but not for the same fragment, the one with the most pushes goes on with those.
 //
-// When training is over each learner pushes the rest of each fragment; the syncer takes one last step on them all.
+// When training is over nobody waits: each learner pushes what it has learnt since each fragment left last, and when
+// all have, the syncer takes a last step on what is in.
 //
 // Lost learners take their steps since the last push with them, and a push that waits; one that comes back pulls theta
 // first. A quorum of more than there are is all of them. A grace that is under way when the syncer dies begins again
@@ -47,13 +47,12 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <set>
 
 namespace gossamer::actors {
 
 namespace {
 
-enum sync_request : std::uint32_t { pull_all, push_fragment, leave_run };
+enum sync_request : std::uint32_t { pull_all, push_fragment, push_rest, leave_run };
 
 constexpr std::uint64_t most_fragments = 1024;
 
@@ -72,13 +71,11 @@ struct sync_question {
   }
 };
 
-bool anchor_is_current(const arguments& given) { return given.is("anchor", "current"); }
-
 class decoupled_learner final : public algorithm {
 public:
   explicit decoupled_learner(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), parts_(s.given, "decoupled-diloco"), left_at_(parts_.count()),
-        sends_model_(anchor_is_current(s.given)), own_share_(s.given.real32("own-share")) {}
+        sends_model_(s.given.is("anchor", "current")), own_share_(s.given.real32("own-share")) {}
 
   task<> run(worker& w) override {
     std::optional<task<frame>> answer;
@@ -92,7 +89,7 @@ public:
       w.gradient_applied(0); // x is the learner's own model
       ++t_;
     }
-    co_await push_rest(w, answer);
+    co_await end(w, answer);
   }
 
   const vec& model() const override { return x_; }
@@ -100,10 +97,11 @@ public:
   void fields(archive& a) override {
     a(theta_)(x_)(pulled_)(t_)(left_at_)(leaves_)(fragment_)(steps_)(frozen_)(requests_);
   }
-  void inherit(worker&) override {
-    pulled_ = false; // the donor pushes its own steps
-    leaves_ = false;
+  void inherit(worker& w) override {
+    pulled_ = leaves_ = false; // the donor pushes its own steps
     frozen_ = {};
+    // An answer to an earlier life of this learner may still be under way, and has another size.
+    requests_ = std::uint64_t{w.life_of(w.id()).value_or(0)} << 40;
   }
 
 private:
@@ -122,8 +120,7 @@ private:
 
   task<> pull(worker& w) {
     const auto answer = co_await ask_for(w, pull_all);
-    if (answer.body.elements > 0)
-      x_ = theta_ = w.decode(answer.body);
+    x_ = theta_ = w.decode(answer.body);
     std::ranges::fill(left_at_, t_);
     pulled_ = true;
   }
@@ -144,8 +141,8 @@ private:
     leaves_ = !frozen_.empty();
   }
 
-  void send(worker& w, std::optional<task<frame>>& answer) {
-    const sync_question question{push_fragment, fragment_, steps_};
+  void send(worker& w, std::optional<task<frame>>& answer, sync_request what = push_fragment) {
+    const sync_question question{what, fragment_, steps_};
     answer.emplace(ask(w, w.master(0), requests_ + 1, question.as_part(), w.encode(frozen_)));
     answer->start();
   }
@@ -164,14 +161,14 @@ private:
     parts_.mix(x_, fragment_, theta, own_share_);
   }
 
-  task<> push_rest(worker& w, std::optional<task<frame>>& answer) {
+  task<> end(worker& w, std::optional<task<frame>>& answer) {
     if (leaves_)
       co_await adopt(w, answer);
     for (std::uint64_t p = 0; p < parts_.count(); ++p) {
       if (left_at_[p] < t_)
         freeze(w, p);
       if (leaves_) {
-        send(w, answer);
+        send(w, answer, push_rest);
         co_await adopt(w, answer);
       }
     }
@@ -197,7 +194,7 @@ class syncer final : public master {
 public:
   explicit syncer(const algorithm_setup& s)
       : theta_(s.initial), parts_(s.given, "decoupled-diloco"), versions_(parts_.count()), timed_(parts_.count()),
-        batches_(parts_.count()), current_(anchor_is_current(s.given)), radial_(s.given.is("merge", "rda")),
+        batches_(parts_.count()), current_(s.given.is("anchor", "current")), radial_(s.given.is("merge", "rda")),
         quorum_(static_cast<std::size_t>(s.given.integer("quorum"))), grace_s_(s.given.real("grace")) {
     for (std::uint64_t p = 0; p < parts_.count(); ++p) {
       outer_.emplace_back(s.given, parts_.of(theta_, p));
@@ -209,7 +206,7 @@ public:
   void begin_from(worker& w, remembered_model known) override { theta_ = own_part(w, known, theta_.size()); }
   void fields(archive& a) override {
     master::fields(a);
-    a(theta_)(versions_)(batches_)(read_)(given_)(waiting_)(left_);
+    a(theta_)(versions_)(batches_)(read_)(given_)(waiting_)(ends_);
     for (auto& one : outer_)
       one.fields(a);
   }
@@ -219,10 +216,10 @@ private:
 
   void take(worker& w, const frame& asked) override {
     const auto question = sync_question::from_part(asked.label.part);
-    left_.erase(asked.source);
-    if (question.what == leave_run)
-      left_.insert(asked.source);
-    if (question.what == push_fragment)
+    ends_.erase(asked.source);
+    if (question.what >= push_rest)
+      ends_[asked.source] = question.what == leave_run;
+    if (question.what == push_fragment || question.what == push_rest)
       take_push(w, asked, question);
   }
   void take_push(worker& w, const frame& asked, sync_question question) {
@@ -238,7 +235,8 @@ private:
     auto& [latest, steps] = batches_[p][asked.source];
     latest = std::move(v);
     steps += question.steps;
-    waiting_[asked.source] = p;
+    if (question.what == push_fragment)
+      waiting_[asked.source] = p;
   }
   /// The syncer needs what a learner has read to make its model of a packed distance.
   bool remembers_readers(const worker& w) const { return current_ && !w.exact_codec(); }
@@ -249,10 +247,8 @@ private:
   /// True for a learner whose push is in, and which knows the present theta_p, or must not go on without its own move.
   bool waits(rank who) const {
     const auto found = waiting_.find(who);
-    if (found == waiting_.end())
-      return false;
-    const auto p = found->second;
-    return current_ ? version_read(who, p) == versions_[p] : batches_[p].contains(who);
+    const auto p = found == waiting_.end() ? unknown : found->second;
+    return p != unknown && (current_ ? version_read(who, p) == versions_[p] : batches_[p].contains(who));
   }
 
   void forget(rank who) override {
@@ -266,13 +262,15 @@ private:
   void act(worker& w) override {
     const auto n = w.members().size();
     const auto enough = std::max<std::size_t>(std::min(quorum_ > 0 ? quorum_ : n / 2 + 1, n), 1);
-    for (std::uint64_t p = 0; p < parts_.count() && !w.over(); ++p)
-      if (batches_[p].size() >= enough)
+    const auto trains = [this](const auto& push) { return !ends_.contains(push.first); };
+    for (std::uint64_t p = 0; p < parts_.count(); ++p)
+      if (std::cmp_greater_equal(std::ranges::count_if(batches_[p], trains), enough))
         has_quorum(w, p);
-    if (std::ranges::all_of(w.members(), [this](rank i) { return left_.contains(i); }))
+    const auto has_left = [this](rank i) { return ends_.contains(i) && ends_.at(i); };
+    if (std::ranges::all_of(w.members(), has_left))
       for (std::uint64_t p = 0; p < parts_.count(); ++p)
         close(w, p);
-    else if (!w.over() && std::ranges::all_of(w.members(), [this](rank i) { return left_.contains(i) || waits(i); }))
+    else if (std::ranges::all_of(w.members(), [&](rank i) { return has_left(i) || waits(i); }))
       close(w, fullest()); // nobody else can come
   }
   void has_quorum(worker& w, std::uint64_t p) {
@@ -287,13 +285,11 @@ private:
     if (versions_[p] != version)
       co_return; // all others had come before
     timed_[p] = 0;
-    if (!w.over())
-      close(w, p);
+    close(w, p);
     settle(w);
   }
   std::uint64_t fullest() const {
-    const auto found = std::ranges::max_element(batches_, {}, [](const auto& batch) { return batch.size(); });
-    return static_cast<std::uint64_t>(found - batches_.begin());
+    return static_cast<std::uint64_t>(std::ranges::max_element(batches_, {}, std::ranges::size) - batches_.begin());
   }
 
   /// An outer step of fragment p on all pushes that are in.
@@ -319,12 +315,13 @@ private:
   }
 
   std::optional<answer> answer_to(worker& w, const pending_request& q) override {
-    if (waits(q.from) && !w.over())
+    const bool waited = waits(q.from);
+    if (waited && !w.over())
       return std::nullopt;
     waiting_.erase(q.from);
-    if (w.over() || left_.contains(q.from))
-      return answer{};
     const auto question = sync_question::from_part(q.label.part);
+    if (waited || question.what >= push_rest)
+      return answer{}; // its push counts in the last step
     if (question.what == pull_all) {
       read_[q.from] = versions_;
       if (remembers_readers(w))
@@ -349,7 +346,7 @@ private:
   std::map<rank, std::vector<std::uint64_t>> read_; ///< versions that learners have read last
   std::map<rank, vec> given_;                       ///< and the models, where `remembers_readers`
   std::map<rank, std::uint64_t> waiting_;           ///< fragments that unanswered learners have pushed
-  std::set<rank> left_;                             ///< learners that have done their last step
+  std::map<rank, bool> ends_; ///< learners that have done their last step: true if they have pushed all that they had
   std::vector<outer_optimiser> outer_;
   std::vector<std::vector<segment>> tensors_; ///< in each fragment
   bool current_, radial_;
@@ -362,13 +359,12 @@ private:
 const algorithm_entry decoupled_diloco_entry{
     .about = {.name = "decoupled-diloco",
               .summary = "DiLoCo of learners that are not waited for, in fragments, by a quorum and with weights",
-              .maths =
-                  "learner: x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                  "every H steps, for each fragment p in turn: push x_i,p (if C is not exact, C(theta_p - x_i,p));\n"
-                  "tau steps later x_i,p <- alpha x_i,p + (1 - alpha) theta_p\n"
-                  "syncer, with K pushes of p: D = merge of theta_p - x_i,p with weights samples_i^2 / steps_i;\n"
-                  "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p)\n"
-                  "merge=rda, for each tensor, phi(v) = v / |v|: (sum w_i |v_i| / sum w_i) phi(sum w_i phi(v_i))",
+              .maths = "learner: x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                       "every H steps, for each fragment p in turn: push x_i,p (anchor=read, or an inexact C:\n"
+                       "C(theta_p - x_i,p));  tau steps later x_i,p <- alpha x_i,p + (1 - alpha) theta_p\n"
+                       "syncer, with K pushes of p: D = merge of theta_p - x_i,p with weights samples_i^2 / steps_i;\n"
+                       "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p)\n"
+                       "merge=rda, for each tensor, phi(v) = v / |v|: (sum w_i |v_i| / sum w_i) phi(sum w_i phi(v_i))",
               .reference = "Douillard and others: Decoupled DiLoCo for resilient distributed pre-training, 2026",
               .cost = "every H steps of a learner bits(C) payload bits up and 32 d down, a P-th of them at a time, in "
                       "one message each way for each fragment; nobody waits for a slow learner, but as long as quorum "

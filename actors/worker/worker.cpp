@@ -223,10 +223,10 @@ task<> worker::pause(double seconds) {
   const auto until = host_.now() + lasts;
   if (settings_.witness)
     settings_.witness->pauses(id(), lasts);
-  while (!over() && host_.now() < until) {
-    host_.wake_at(until); // again: a change that all workers make together wakes, too
+  if (lasts.count() > 0)
+    host_.wake_at(until); // once: another pause that ends, or a change that all workers make together, wakes this one, too
+  while (!over() && host_.now() < until)
     co_await time_passed_.wait();
-  }
 }
 
 void worker::reach(std::uint64_t t) {

@@ -139,7 +139,9 @@ INSTANTIATE_TEST_SUITE_P(, every_algorithm,
                          testing::Values("ad-psgd", "all-reduce-sgd", "d-psgd", "dcd-psgd", "ecd-psgd", "cser:period=2",
                                          "ef-sgd", "local-sgd:period=2", "cser:c1=top-k/k=1,c2=grbs/ratio=2,period=2",
                                          "marsit", "async-diloco:period=2,grace=0.05,dylu=yes",
-                                         "async-diloco:period=2,quorum=3,grace=0.05"));
+                                         "async-diloco:period=2,quorum=3,grace=0.05",
+                                         "decoupled-diloco:period=2,overlap=0,quorum=3,grace=0.05",
+                                         "decoupled-diloco:period=3,fragments=1,overlap=1,anchor=read,merge=mean"));
 
 /// googletest owns it.
 const auto* const marks =

@@ -74,6 +74,37 @@ TEST(pauses, last_until_the_hosts_time_has_come) {
   EXPECT_THAT(f.host.alarms, testing::ElementsAre(2s));
 }
 
+/// Pauses for a second, and beside that for three quarters of one.
+struct restless_dozer final : algorithm {
+  task<> run(worker& w) override {
+    w.serve(doze(w, 0.75));
+    co_await doze(w, 1);
+  }
+  static task<> doze(worker& w, double seconds) {
+    while (!w.over()) {
+      const double pause = seconds;
+      co_await w.pause(pause);
+    }
+  }
+  const vec& model() const override { return x; }
+  void fields(archive& a) override { a(x); }
+  vec x;
+};
+
+TEST(pauses, side_by_side_ask_for_one_call_each) {
+  timed_host host;
+  restless_dozer program;
+  hosted_worker w{settings(), compute::make_optimiser("sgd"), host};
+  w.run(program);
+  for (int k = 0; k < 100; ++k) {
+    host.time = std::ranges::min(host.alarms);
+    auto calls = std::erase_if(host.alarms, [&](auto due) { return due <= host.time; });
+    for (; calls > 0; --calls)
+      w.wake();
+    ASSERT_EQ(host.alarms.size(), 2u) << "after " << host.time.count() << " ns";
+  }
+}
+
 TEST(pauses, of_a_held_worker_end_when_it_goes_on) {
   dozing_fixture f;
   f.w.hold();

@@ -274,37 +274,6 @@ TEST(streaming_diloco, of_one_fragment_without_overlap_is_diloco_bit_for_bit) {
   }
 }
 
-/// Streaming DiLoCo with P = 2 and alpha = 0.25 in plain loops; returns the workers' models.
-std::vector<std::vector<double>> streamed(const quadratics& p, std::uint64_t tau) {
-  constexpr std::uint64_t H = 10, P = 2;
-  std::vector<double> theta(size), u(size), frozen(size); // the mean of what all have frozen
-  std::vector<std::vector<double>> x(workers, theta);
-  const auto first = [](std::uint64_t f) { return f * size / P; };
-  for (std::uint64_t t = 0; t < steps; ++t) {
-    for (std::size_t i = 0; i < workers; ++i) {
-      const auto g = p.gradient(i, t, std::vector<float>(x[i].begin(), x[i].end()));
-      for (std::size_t k = 0; k < size; ++k)
-        x[i][k] -= gamma * static_cast<double>(g[k]);
-    }
-    for (std::uint64_t f = 0; f < P; ++f) {
-      if ((t + 1) % H == f * H / P)
-        for (auto k = first(f); k < first(f + 1); ++k) {
-          frozen[k] = 0;
-          for (const auto& one : x)
-            frozen[k] += (theta[k] - one[k]) / workers;
-        }
-      if (t >= tau && (t - tau + 1) % H == f * H / P)
-        for (auto k = first(f); k < first(f + 1); ++k) {
-          u[k] = 0.9 * u[k] + frozen[k];
-          theta[k] -= 0.7 * (frozen[k] + 0.9 * u[k]);
-          for (auto& one : x)
-            one[k] = 0.25 * one[k] + 0.75 * theta[k];
-        }
-    }
-  }
-  return x;
-}
-
 TEST(streaming_diloco, does_what_plain_loops_do_for_every_overlap) {
   for (const std::uint64_t tau : {0u, 1u, 4u}) {
     quadratics p{workers, size, 0.3f};

@@ -1,4 +1,4 @@
-// async-diloco among workers of different speed: who waits for whom, and how many steps each does.
+// async-diloco and decoupled-diloco among workers of different speed: who waits for whom, and how many steps each does.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
@@ -13,8 +13,9 @@ using testing_support::quadratic_run;
 constexpr std::size_t workers = 4;
 constexpr rank slow_worker = 3, the_master = workers;
 
-std::shared_ptr<const experiment> run_of(const std::string& parameters, double slow, std::uint64_t steps = 400) {
-  auto s = quadratic_run("async-diloco:period=10" + parameters, workers, steps);
+std::shared_ptr<const experiment> run_of(const std::string& parameters, double slow, std::uint64_t steps = 400,
+                                         const std::string& algorithm = "async-diloco") {
+  auto s = quadratic_run(algorithm + ":period=10" + parameters, workers, steps);
   s.data = "quadratic:samples=400,dim=10";
   s.slow = {{slow_worker, slow}};
   return prepare(s);
@@ -78,6 +79,33 @@ TEST(quorum, is_not_held_up_by_a_straggler) {
   // Three workers do the share of a fourth in 4/3 of the time; the end waits for the straggler's last gradient.
   EXPECT_LT(seconds_of(",quorum=3", 10), 1.5 * seconds_of(",quorum=3", 1));
   EXPECT_GT(seconds_of(",quorum=4", 10), 5 * seconds_of(",quorum=4", 1));
+}
+
+/// Steps of worker 0 in a second.
+double rate_of(const std::string& parameters, double slow) {
+  const auto ended = simulate(run_of(parameters, slow, 2000, "decoupled-diloco"), {}).summary;
+  return static_cast<double>(ended.steps_per_worker[0]) / ended.final.time_s;
+}
+
+TEST(decoupled_diloco, is_not_slowed_by_a_learner_ten_times_slower) {
+  for (const char* parameters : {"", ",quorum=1", ",quorum=3", ",quorum=3,fragments=5"})
+    EXPECT_NEAR(rate_of(parameters, 10) / rate_of(parameters, 1), 1, 0.01) << parameters;
+  EXPECT_LT(rate_of(",quorum=4", 10), 0.2 * rate_of(",quorum=4", 1)) << "but for a quorum of all";
+}
+
+TEST(decoupled_diloco, goes_on_when_learners_are_lost_for_ever) {
+  for (const char* parameters : {",quorum=2", ",quorum=2,anchor=read,merge=mean,own-share=0,outer-momentum=0.3",
+                                 ",quorum=4,fragments=5", ",quorum=1,grace=0.01"}) {
+    const auto e = run_of(parameters, 1, 400, "decoupled-diloco");
+    const auto calm = simulate(e, {}).summary;
+    run_surroundings around;
+    around.faults.faults.push_back({.kind = fault_kind::kill, .workers = {1, 3}, .at_s = calm.final.time_s / 4});
+    const auto begun = simulate(run_of(parameters, 1, 1, "decoupled-diloco"), {}).summary.final.train_loss;
+    const auto ended = simulate(e, {}, around).summary;
+    EXPECT_EQ(ended.end, run_end::planned) << parameters;
+    EXPECT_GT(ended.steps_per_worker[0], 2 * ended.steps_per_worker[1]) << parameters;
+    EXPECT_LT(ended.final.train_loss, 0.5 * begun) << parameters;
+  }
 }
 
 TEST(grace, takes_its_time_and_no_more) {
