@@ -224,7 +224,7 @@ task<> worker::pause(double seconds) {
   if (settings_.witness)
     settings_.witness->pauses(id(), lasts);
   if (lasts.count() > 0)
-    host_.wake_at(until); // once: another pause that ends, or a change that all workers make together, wakes this one, too
+    host_.wake_at(until); // once: ends of other pauses and changes that all workers make together wake this one, too
   while (!over() && host_.now() < until)
     co_await time_passed_.wait();
 }
