@@ -77,6 +77,8 @@ constexpr counter counters[] = {
     {"steps", "gossamer_gradients_total", "Gradients that a worker has computed.", 1},
     {"payload_bits", "gossamer_payload_bytes_total",
      "Information that a worker or master has sent, as papers count it.", byte_of_bit},
+    {"payload_bits_between_islands", "gossamer_payload_bytes_between_islands_total",
+     "Of that information, what went from one island to another.", byte_of_bit},
     {"wire_bits", "gossamer_wire_bytes_total", "What a worker or master has sent, with headers and padding.",
      byte_of_bit},
 };

@@ -221,14 +221,18 @@ std::string describe(const actors::run_summary& s) {
       s.unreported == 0 ? ""
                         : fmt::format("not counted: what {} worker{} did last, before {} process died\n", s.unreported,
                                       s.unreported == 1 ? "" : "s", s.unreported == 1 ? "its" : "their");
+  const auto crossed = f.payload_bits_between_islands
+                           ? fmt::format("{}bit of payload between islands\n",
+                                         with_prefix(static_cast<double>(*f.payload_bits_between_islands)) + " ")
+                           : "";
   return fmt::format(
       "{} with {} worker{}: {} after {} and {:.2f} epochs ({} steps)\n"
       "test accuracy {}, test loss {}, training loss {}\n"
-      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n{}{}",
+      "sent {}bit of payload, {}bit on the wire; models are {:.3g} apart\n{}{}{}",
       s.algorithm, s.workers, s.workers == 1 ? "" : "s", s.end == actors::run_end::interrupted ? "interrupted" : "done",
       seconds(f.time_s), f.epoch, f.step, percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
       with_prefix(static_cast<double>(f.payload_bits)) + " ", with_prefix(static_cast<double>(f.wire_bits)) + " ",
-      f.consensus_distance, averagings(f, s.workers), missing);
+      f.consensus_distance, crossed, averagings(f, s.workers), missing);
 }
 
 } // namespace gossamer::apps

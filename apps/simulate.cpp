@@ -35,8 +35,6 @@ std::string summary_json(const actors::simulation_result& r, double real_s) {
   object["frames_rejected"] = r.frames_rejected;
   object["frames_duplicated"] = r.frames_duplicated;
   object["gradients_lost"] = r.gradients_lost;
-  if (r.bits_between_islands)
-    object["payload_bits_between_islands"] = *r.bits_between_islands;
   return object.dump(2);
 }
 
@@ -48,9 +46,6 @@ std::string describe(const actors::simulation_result& r, double real_s) {
   if (r.frames_lost + r.frames_rejected + r.frames_duplicated > 0)
     text += fmt::format("frames: {} lost, {} rejected, {} duplicated\n", r.frames_lost, r.frames_rejected,
                         r.frames_duplicated);
-  if (r.bits_between_islands)
-    text +=
-        fmt::format("{} bit of payload between islands\n", with_prefix(static_cast<double>(*r.bits_between_islands)));
   if (s.lost + s.returned + s.views > 0)
     text += fmt::format("workers: {} lost, {} returned, {} changes of view{}\n", s.lost, s.returned, s.views,
                         r.gradients_lost > 0 ? fmt::format("; {} gradients died with them", r.gradients_lost) : "");

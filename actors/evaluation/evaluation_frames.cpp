@@ -10,7 +10,7 @@ namespace gossamer::actors {
 namespace {
 
 void visit(archive& a, snapshot& s) { // of a master, which averages no models
-  a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.model);
+  a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.sent.bits_between_islands)(s.model);
 }
 void visit(archive& a, partial_mean& m) { a(m.spread)(m.mean); }
 

@@ -49,6 +49,8 @@ bool evaluations::close(const std::vector<snapshot_taken>& taken, ledger& seen, 
   record.time_s = time_s;
   record.payload_bits = sent.payload_bits;
   record.wire_bits = sent.wire_bits;
+  if (has_islands_)
+    record.payload_bits_between_islands = sent.bits_between_islands;
   if (run_->averages_pairs())
     record.averagings = {sent.averaged.asked, sent.averaged.done, sent.averaged.dropped};
   next_ = record.step + run_->evaluation_steps * run_->settings.workers;

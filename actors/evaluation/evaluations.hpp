@@ -26,9 +26,10 @@ public:
   /// @param e outlives this object
   /// @param updates number done before, in a run that goes on
   /// @param requests number made before, or more: numbers ascend through the run
-  explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0)
-      : run_(&e), next_(updates + e.evaluation_steps * e.settings.workers), evaluated_(e.participants()),
-        requests_(requests) {}
+  /// @param islands  whether workers count what they send between islands
+  explicit evaluations(const experiment& e, std::uint64_t updates = 0, std::uint64_t requests = 0, bool islands = false)
+      : run_(&e), has_islands_(islands), next_(updates + e.evaluation_steps * e.settings.workers),
+        evaluated_(e.participants()), requests_(requests) {}
 
   /// True if an evaluation is due after so many updates of all workers. False if the final one follows so soon that
   /// this one would say nothing new.
@@ -75,6 +76,7 @@ private:
   bool close(const std::vector<snapshot_taken>& taken, ledger& seen, double time_s);
 
   const experiment* run_;
+  bool has_islands_;
   std::uint64_t next_; // the next one is due after so many updates
   snapshot_rounds collecting_;
   std::vector<snapshot_taken> final_;

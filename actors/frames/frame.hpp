@@ -122,17 +122,22 @@ struct traffic {
   std::uint64_t frames = 0;
   std::uint64_t payload_bits = 0; ///< as the papers count: without headers and padding
   std::uint64_t wire_bits = 0;    ///< with headers and padding
+  /// Payload from one island to another; 0 where there are no islands.
+  std::uint64_t bits_between_islands = 0;
   averagings averaged = {};
 
-  void count(const frame& f) noexcept {
+  /// @param crosses whether it goes to another island
+  void count(const frame& f, bool crosses = false) noexcept {
     ++frames;
     payload_bits += f.body.bits;
     wire_bits += 8 * f.wire_bytes();
+    bits_between_islands += crosses ? f.body.bits : 0;
   }
   traffic& operator+=(const traffic& other) noexcept {
     frames += other.frames;
     payload_bits += other.payload_bits;
     wire_bits += other.wire_bits;
+    bits_between_islands += other.bits_between_islands;
     averaged += other.averaged;
     return *this;
   }

@@ -21,8 +21,9 @@ public:
 
   /// @param measures true where time passes by itself: the worker's is measured, and this has to be its witness
   /// @param besides hears of all that a picture shows; null: nobody does
-  explicit worker_gauge(rank who = 0, bool measures = false, witness* besides = nullptr)
-      : who_(who), measures_(measures), besides_(besides) {}
+  explicit worker_gauge(rank who = 0, bool measures = false, witness* besides = nullptr, island_map islands = {})
+      : who_(who), measures_(measures), besides_(besides),
+        sent_(std::make_shared<traffic_table>(who, std::move(islands))) {}
 
   bool measures() const noexcept { return measures_; }
   const std::shared_ptr<traffic_table>& sent() const noexcept { return sent_; }
@@ -74,7 +75,7 @@ private:
   const rank who_;
   const bool measures_;
   witness* const besides_;
-  const std::shared_ptr<traffic_table> sent_ = std::make_shared<traffic_table>();
+  const std::shared_ptr<traffic_table> sent_;
   time_use parts_;        // of the present handler
   time handler_began_{0}; // the present handler, or the last one
   time gradient_began_{0};
@@ -92,17 +93,22 @@ std::shared_ptr<const compress::coder> measured(std::shared_ptr<const compress::
 class gauge_board {
 public:
   /// @param besides as in `worker_gauge`
-  explicit gauge_board(bool measures, witness* besides = nullptr) : measures_(measures), besides_(besides) {}
+  explicit gauge_board(bool measures, witness* besides = nullptr, island_map islands = {})
+      : measures_(measures), besides_(besides), islands_(std::move(islands)) {}
+
+  /// True if payload between islands is counted.
+  bool has_islands() const noexcept { return islands_ != nullptr; }
 
   /// Returns a new gauge for a life of this worker.
   std::shared_ptr<worker_gauge> open(rank who) {
-    return gauges_[who] = std::make_shared<worker_gauge>(who, measures_, besides_);
+    return gauges_[who] = std::make_shared<worker_gauge>(who, measures_, besides_, islands_);
   }
   std::vector<worker_activity> sample(worker_gauge::time run_time) const;
 
 private:
   bool measures_;
   witness* besides_;
+  island_map islands_;
   std::map<rank, std::shared_ptr<worker_gauge>> gauges_;
 };
 

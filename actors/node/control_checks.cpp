@@ -27,7 +27,7 @@ void require_count(std::uint64_t count) { require(count < most_counted, "counts 
 
 void require_traffic(const traffic& t) {
   const auto& a = t.averaged;
-  for (const auto count : {t.frames, t.payload_bits, t.wire_bits, a.asked, a.done, a.dropped})
+  for (const auto count : {t.frames, t.payload_bits, t.wire_bits, t.bits_between_islands, a.asked, a.done, a.dropped})
     require_count(count);
 }
 

@@ -166,7 +166,7 @@ node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment>
   node_setup setup;
   setup.run = e;
   setup.detection = parts.detection;
-  setup.spawn.gauges = std::make_shared<gauge_board>(parts.witness == nullptr, parts.trace);
+  setup.spawn.gauges = std::make_shared<gauge_board>(parts.witness == nullptr, parts.trace, parts.islands);
   setup.spawn.worker = starter_of(system, e, parts, setup.spawn.gauges);
   setup.spawn.evaluator = parts.spawn_evaluator;
   setup.spawn.checkpoint_writer = parts.spawn_checkpoint_writer;

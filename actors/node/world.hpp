@@ -20,6 +20,7 @@ struct world_parts {
   std::chrono::nanoseconds detection{0}; ///< as in node_setup
   actors::witness* witness = nullptr;    ///< outlives the run; null: workers measure their time
   run_trace* trace = nullptr;            ///< as `witness`, in real time, beside what workers measure
+  island_map islands = {};               ///< those between which payload is counted
   work_clock* clock = nullptr;           ///< outlives the run; may be null
   /// A worker that no other actor of this process waits for may run on the thread that brings its frames.
   bool alone = false;

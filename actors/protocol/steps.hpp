@@ -42,7 +42,7 @@ decltype(auto) inspect(Inspector& f, averagings& a) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, traffic& t) {
-  return f(t.frames, t.payload_bits, t.wire_bits, t.averaged);
+  return f(t.frames, t.payload_bits, t.wire_bits, t.bits_between_islands, t.averaged);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, step_report& r) {

@@ -132,6 +132,7 @@ std::shared_ptr<transport> real_time::harmed(std::shared_ptr<transport> net) con
 world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                              std::vector<std::uint32_t> homes) const {
   world_parts parts;
+  parts.islands = run_->named_islands();
   parts.trace = around_.trace.get();
   parts.spawn_compute = [e = run_, board = board_, trace = around_.trace,
                          share = fair_share(workers_)](caf::local_actor* parent, rank i, std::uint32_t random_life) {

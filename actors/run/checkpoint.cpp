@@ -13,7 +13,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::uint64_t part_magic = 0x3254524150534F47, manifest_magic = 0x334E414D53534F47; // "GOSPART2", "GOSSMAN3"
+constexpr std::uint64_t part_magic = 0x3354524150534F47, manifest_magic = 0x344E414D53534F47; // "GOSPART3", "GOSSMAN4"
 constexpr std::size_t seal_bytes = sizeof(std::uint64_t);
 
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
@@ -43,10 +43,11 @@ std::span<const std::byte> unsealed(std::span<const std::byte> bytes, std::uint6
   return bytes.subspan(sizeof magic, bytes.size() - sizeof magic - seal_bytes);
 }
 
-constexpr std::size_t head_bytes = 11 * sizeof(std::uint64_t); // numbers before the state of a part
+constexpr std::size_t head_bytes = 12 * sizeof(std::uint64_t); // numbers before the state of a part
 
 void fields(archive& a, traffic& t) {
-  a(t.frames)(t.payload_bits)(t.wire_bits)(t.averaged.asked)(t.averaged.done)(t.averaged.dropped);
+  a(t.frames)(t.payload_bits)(t.wire_bits)(t.bits_between_islands)(t.averaged.asked)(t.averaged.done)(
+      t.averaged.dropped);
 }
 
 void head(archive& a, saved_worker& s) {

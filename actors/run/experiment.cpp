@@ -233,6 +233,12 @@ std::optional<std::uint64_t> experiment::most_steps_apart() const {
   return most;
 }
 
+island_map experiment::named_islands() const {
+  if (islands.count() == 0)
+    return {};
+  return [all = islands](rank i) { return all.of(i); };
+}
+
 double experiment::steps_of(const manifest& m) const {
   if (algorithm->traits.synchronous)
     return static_cast<double>(m.checkpoint);

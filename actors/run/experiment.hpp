@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/frames/traffic_table.hpp"
 #include "gossamer/actors/run/run_settings.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 #include "gossamer/base/cuda/device.hpp"
@@ -82,6 +83,8 @@ struct experiment {
   }
   /// The algorithm's promise with these arguments; see algorithm_promises.
   std::optional<std::uint64_t> most_steps_apart() const;
+  /// The island of each rank that `--islands` names; empty without them.
+  island_map named_islands() const;
   /// Ranks without a worker when the run begins.
   std::set<rank> vacancies() const;
   /// "worker 3", "master 0"

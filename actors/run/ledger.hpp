@@ -101,6 +101,7 @@ private:
     return {std::max(a.frames, b.frames),
             std::max(a.payload_bits, b.payload_bits),
             std::max(a.wire_bits, b.wire_bits),
+            std::max(a.bits_between_islands, b.bits_between_islands),
             {std::max(a.averaged.asked, b.averaged.asked), std::max(a.averaged.done, b.averaged.done),
              std::max(a.averaged.dropped, b.averaged.dropped)}};
   }
@@ -119,8 +120,8 @@ private:
     }
     std::uint64_t largest() const {
       const auto all = most_of(sent, former_sent);
-      return std::max({steps, former_steps, all.frames, all.payload_bits, all.wire_bits, all.averaged.asked,
-                       all.averaged.done, all.averaged.dropped});
+      return std::max({steps, former_steps, all.frames, all.payload_bits, all.wire_bits, all.bits_between_islands,
+                       all.averaged.asked, all.averaged.done, all.averaged.dropped});
     }
     void merge(account other) {
       begin(other.incarnation);

@@ -171,7 +171,6 @@ simulation_result simulation::run() {
           .frames_rejected = count_->rejected,
           .frames_duplicated = count_->duplicated,
           .gradients_lost = observer_.gradients_lost(),
-          .bits_between_islands = network_.links().island(0) ? std::optional{observer_.crossing_bits()} : std::nullopt,
           .blame = observer_.blame(now_),
           .time_used = observer_.time_used()};
 }

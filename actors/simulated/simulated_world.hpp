@@ -8,7 +8,6 @@
 #include "gossamer/actors/telemetry/trace.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace gossamer::actors {
@@ -43,8 +42,6 @@ struct simulation_result {
   std::uint64_t events = 0;                                                  ///< frames, gradients and timers
   std::uint64_t frames_lost = 0, frames_rejected = 0, frames_duplicated = 0; ///< by injected faults
   std::uint64_t gradients_lost = 0; ///< of workers that died before they sent anything after them
-  /// Payload sent from one island of the network to another, by workers and masters; absent where it has no islands.
-  std::optional<std::uint64_t> bits_between_islands = {};
   blame_table blame;
   std::vector<time_use> time_used; ///< by workers, then masters
 };

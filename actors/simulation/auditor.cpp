@@ -80,7 +80,7 @@ void auditor::ends(rank who, std::uint32_t incarnation) {
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 
-void auditor::carried(const frame& f) { workers_[f.source].carried.count(f); }
+void auditor::carried(const frame& f, bool crosses) { workers_[f.source].carried.count(f, crosses); }
 
 void auditor::delivered(rank who, const frame& f) {
   auto& [incarnation, last] = workers_[who].received[f.source];
@@ -103,9 +103,10 @@ void auditor::dropped_stale(rank who, const frame& f, std::uint64_t t) {
 void auditor::reports(rank who, const traffic& ledger) {
   const auto& carried = workers_[who].carried;
   if (ledger != carried)
-    complain(fmt::format("the ledger of {} has {} frames and {} bits, but its links have carried {} frames and {} bits",
-                         name_of(who, first_master_), ledger.frames, ledger.wire_bits, carried.frames,
-                         carried.wire_bits));
+    complain(fmt::format("the ledger of {} has {} frames and {} bits, {} of them between islands, but its links have "
+                         "carried {} frames and {} bits, {} of them between islands",
+                         name_of(who, first_master_), ledger.frames, ledger.wire_bits, ledger.bits_between_islands,
+                         carried.frames, carried.wire_bits, carried.bits_between_islands));
 }
 
 // -- views and steps --------------------------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ public:
 
   void begins(rank who, std::uint32_t incarnation);
   void ends(rank who, std::uint32_t incarnation);
-  void carried(const frame& f);
+  /// @param crosses whether it goes to another island
+  void carried(const frame& f, bool crosses = false);
   void delivered(rank who, const frame& f);
   void dropped_stale(rank who, const frame& f, std::uint64_t t);
   void reports(rank who, const traffic& ledger);

@@ -58,10 +58,9 @@ std::uint64_t simulation_observer::most_frames_between_steps() const noexcept {
 // -- told by the world ------------------------------------------------------------------------------------------------
 
 void simulation_observer::carries(const frame& f, bool crosses) {
-  crossing_bits_ += crosses ? f.body.bits : 0;
   unsent_[f.source] = 0;
   if (check_)
-    check_->carried(f);
+    check_->carried(f, crosses);
 }
 
 void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virtual_time received) {

@@ -49,8 +49,6 @@ public:
   std::vector<time_use> time_used() const;
   /// Gradients of workers that have died before they sent anything after them.
   std::uint64_t gradients_lost() const noexcept { return lost_; }
-  /// Payload that has been sent from one island to another.
-  std::uint64_t crossing_bits() const noexcept { return crossing_bits_; }
 
   // -- told by the leader ---------------------------------------------------------------------------------------------
 
@@ -97,7 +95,7 @@ private:
   run_observer* user_;
   std::uint64_t hash_ = 0;
   virtual_time last_step_{}, last_progress_{};
-  std::uint64_t frames_since_step_ = 0, lost_ = 0, crossing_bits_ = 0;
+  std::uint64_t frames_since_step_ = 0, lost_ = 0;
   std::vector<std::uint64_t> unsent_;          // gradients of each worker since its last frame
   std::vector<std::uint64_t> steps_;           // last begun step of each worker
   std::vector<time_sheet> sheets_;             // of each worker

@@ -36,6 +36,8 @@ json fields(const evaluation_record& r) {
       {"payload_bits", r.payload_bits},
       {"wire_bits", r.wire_bits},
   };
+  if (r.payload_bits_between_islands)
+    object["payload_bits_between_islands"] = *r.payload_bits_between_islands;
   if (r.averagings) {
     object["averagings_asked"] = r.averagings->asked;
     object["averagings_done"] = r.averagings->done;
@@ -167,6 +169,8 @@ evaluation_record evaluation_from_json(std::string_view line) {
   r.consensus_distance = real(object, "consensus_distance");
   r.payload_bits = count(object, "payload_bits");
   r.wire_bits = count(object, "wire_bits");
+  if (object.contains("payload_bits_between_islands"))
+    r.payload_bits_between_islands = count(object, "payload_bits_between_islands");
   if (object.contains("averagings_done"))
     r.averagings = {count(object, "averagings_asked"), count(object, "averagings_done"),
                     count(object, "averagings_dropped")};
@@ -217,6 +221,14 @@ workers_record workers_from_json(std::string_view line) {
   workers_record r{.time_s = real(object, "time_s")};
   for (std::size_t i = 0; i < steps.size(); ++i)
     r.of.push_back({steps[i], payload[i], wire[i]});
+  r.has_islands = object.contains("payload_bits_between_islands");
+  if (r.has_islands) {
+    const auto crossed = counts<std::uint64_t>(object, "payload_bits_between_islands");
+    if (crossed.size() != steps.size())
+      throw error(errc::bad_data, "steps and payload_bits_between_islands are of different numbers of workers");
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      r.of[i].payload_bits_between_islands = crossed[i];
+  }
   return r;
 }
 
@@ -252,14 +264,17 @@ std::string to_line(const view_record& r) {
 }
 
 std::string to_line(const workers_record& r) {
-  return line("workers", {{"time_s", r.time_s},
-                          {"steps", column(r.of, &workers_record::counts::steps)},
-                          {"payload_bits", column(r.of, &workers_record::counts::payload_bits)},
-                          {"wire_bits", column(r.of, &workers_record::counts::wire_bits)},
-                          {"waits", r.waits ? json(*r.waits) : json(nullptr)},
-                          {"links", links_of(r)},
-                          {"waited_s", waited_of(r)},
-                          {"used_s", r.used.empty() ? json(nullptr) : used_of(r)}});
+  json fields{{"time_s", r.time_s},
+              {"steps", column(r.of, &workers_record::counts::steps)},
+              {"payload_bits", column(r.of, &workers_record::counts::payload_bits)},
+              {"wire_bits", column(r.of, &workers_record::counts::wire_bits)}};
+  if (r.has_islands)
+    fields["payload_bits_between_islands"] = column(r.of, &workers_record::counts::payload_bits_between_islands);
+  fields.update({{"waits", r.waits ? json(*r.waits) : json(nullptr)},
+                 {"links", links_of(r)},
+                 {"waited_s", waited_of(r)},
+                 {"used_s", r.used.empty() ? json(nullptr) : used_of(r)}});
+  return line("workers", std::move(fields));
 }
 
 std::string to_json(const run_summary& s) {

@@ -31,6 +31,8 @@ struct evaluation_record {
   std::uint64_t payload_bits = 0;                   ///< sent by all workers so far, as papers count
   std::uint64_t wire_bits = 0;                      ///< as `payload_bits`, with headers and padding
   std::optional<averagings_record> averagings = {}; ///< absent where the algorithm averages no pairs
+  /// Of `payload_bits`, those sent from one island to another; absent where there are no islands.
+  std::optional<std::uint64_t> payload_bits_between_islands = {};
 };
 
 /// The progress of a run; several records a second.
@@ -81,9 +83,10 @@ struct workers_record {
   static constexpr std::size_t most_pairs = 512, most_waits = 2048;
 
   struct counts {
-    std::uint64_t steps = 0;        ///< gradients so far
-    std::uint64_t payload_bits = 0; ///< sent so far
-    std::uint64_t wire_bits = 0;    ///< likewise, with headers and padding
+    std::uint64_t steps = 0;                        ///< gradients so far
+    std::uint64_t payload_bits = 0;                 ///< sent so far
+    std::uint64_t wire_bits = 0;                    ///< likewise, with headers and padding
+    std::uint64_t payload_bits_between_islands = 0; ///< of `payload_bits`
   };
   struct link {
     std::uint32_t from, to;
@@ -95,6 +98,7 @@ struct workers_record {
   };
 
   double time_s = 0;
+  bool has_islands = false;
   std::vector<counts> of = {}; ///< by rank
   /// Pairs (waiting worker, awaited worker) at this moment, at most `most_waits`; absent where they are not known.
   std::optional<std::vector<std::pair<std::uint32_t, std::uint32_t>>> waits = {};

@@ -158,6 +158,8 @@ void tensorboard_observer::on_evaluation(const evaluation_record& r) {
                                       {"consensus_distance", r.consensus_distance},
                                       {"bits/payload", static_cast<double>(r.payload_bits)},
                                       {"bits/wire", static_cast<double>(r.wire_bits)}};
+  if (r.payload_bits_between_islands)
+    all.push_back({"bits/payload_between_islands", static_cast<double>(*r.payload_bits_between_islands)});
   if (r.test_accuracy)
     all.push_back({"accuracy/test", *r.test_accuracy});
   settings_.write(tensorboard_scalars(settings_.wall_s(), r.step, all));

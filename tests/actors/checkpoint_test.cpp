@@ -23,7 +23,7 @@ saved_worker part_of(rank who, std::uint64_t checkpoint) {
           .incarnation = 2,
           .random_life = 1,
           .gradients = 70 + who,
-          .sent = {.frames = 5, .payload_bits = 600, .wire_bits = 700},
+          .sent = {.frames = 5, .payload_bits = 600, .wire_bits = 700, .bits_between_islands = 500},
           .state = std::vector<std::byte>(20 + who, std::byte{static_cast<unsigned char>(checkpoint)})};
 }
 
@@ -81,7 +81,7 @@ TEST(saved_worker_file, is_refused_wherever_it_is_cut_or_bent) {
 
 TEST(manifest_file, is_read_back_and_refused_wherever_it_is_cut_or_bent) {
   manifest m{.checkpoint = 9, .workers = 2, .masters = 0, .steps = 27, .time_s = 2.5, .former_gradients = 4};
-  m.former_sent = {.frames = 1, .payload_bits = 2, .wire_bits = 3};
+  m.former_sent = {.frames = 1, .payload_bits = 2, .wire_bits = 3, .bits_between_islands = 1};
   m.parts[0] = {.digest = 11, .gradients = 20, .sent = {.frames = 4, .payload_bits = 5, .wire_bits = 6}};
   m.parts[1] = {.digest = 12, .gradients = 30, .sent = {}};
   const auto whole = write(m);

@@ -147,6 +147,20 @@ TEST(worker_gauge, counts_the_work_of_its_coder_as_compressing) {
   EXPECT_GT(gauge->sample(1s).used_ns[static_cast<std::size_t>(activity::compressing)], 0u);
 }
 
+TEST(worker_gauge, counts_the_payload_to_other_islands_apart) {
+  const auto bits = [](island_map islands) {
+    gauge_board board{false, nullptr, std::move(islands)};
+    const auto gauge = board.open(2);
+    for (const rank to : {0u, 1u, 3u})
+      gauge->sent()->count(to, of_bits(1u << to));
+    EXPECT_EQ(gauge->sent()->total().payload_bits, 1u + 2u + 8u);
+    EXPECT_EQ(gauge->sent()->by_peer()[3].bits_between_islands, 0u);
+    return gauge->sent()->total().bits_between_islands;
+  };
+  EXPECT_EQ(bits([](rank i) { return std::size_t{i / 2}; }), 1u + 2u);
+  EXPECT_EQ(bits({}), 0u);
+}
+
 TEST(worker_gauge, of_a_later_life_begins_anew) {
   gauge_board board{true};
   board.open(2)->sent()->count(1, of_bits(8));

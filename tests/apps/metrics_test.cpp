@@ -64,6 +64,9 @@ TEST_F(metrics_of_a_run, are_those_of_its_newest_records) {
                             HasSubstr("gossamer_events_total{kind=\"loss\"} 1\n")));
   EXPECT_THAT(text(), AllOf(Not(HasSubstr("gossamer_test_loss")), Not(HasSubstr("planned"))))
       << "no number that is not finite";
+  EXPECT_THAT(text(), Not(HasSubstr("islands")));
+  run_.on_workers({.has_islands = true, .of = {{.payload_bits_between_islands = 20}, {}}, .waits = {}});
+  EXPECT_THAT(text(), HasSubstr("gossamer_payload_bytes_between_islands_total{worker=\"0\"} 2.5\n"));
   lines_.add("end", last_line("planned"));
   EXPECT_THAT(text(), HasSubstr("\ngossamer_ended 1\n"));
 }

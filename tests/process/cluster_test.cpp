@@ -44,6 +44,29 @@ TEST_F(several_processes, come_to_what_one_comes_to) {
   }
 }
 
+TEST_F(several_processes, count_what_crosses_between_islands_as_one_and_a_simulation_do) {
+  for (const char* algorithm : {"diloco:period=8", "noloco:period=8", "d-psgd", "local-sgd:period=8"}) {
+    SCOPED_TRACE(algorithm);
+    const words job{"--data",      "digits:samples=600,test=200",
+                    "--steps",     "20",
+                    "--algorithm", algorithm,
+                    "--workers",   "8",
+                    "--islands",   "3,3,2",
+                    "--overwrite"};
+    const auto crossed = [&](const words& how, const std::string& out) {
+      const auto ended = run(how + job + words{"--out", out});
+      EXPECT_EQ(ended.status, 0) << ended.err;
+      EXPECT_THAT(ended.out, HasSubstr("bit of payload between islands\n"));
+      return json::parse(read(out + "/summary.json"))["payload_bits_between_islands"].get<std::uint64_t>();
+    };
+    const auto one = crossed({"train"}, "one");
+    EXPECT_GT(one, 0u);
+    EXPECT_EQ(crossed({"simulate"}, "simulated"), one);
+    EXPECT_EQ(crossed({"simulate", "--processes", "yes", "--workers-per-node", "2"}, "simulated"), one);
+    EXPECT_EQ(crossed({"launch", "--hosts", "localhost:4", "--", "train"}, "several"), one);
+  }
+}
+
 TEST_F(several_processes, train_for_a_time_without_an_end_of_their_own) {
   const auto ended = run({"launch", "--hosts", "localhost:2", "--", "train", "--data", "digits:samples=600,test=200",
                           "--algorithm", "d-psgd", "--seconds", "1", "--out", "run"});

@@ -109,7 +109,8 @@ TEST(auditor, compares_the_ledger_with_what_was_carried) {
   f.check.reports(1, {});
   EXPECT_TRUE(f.kept()) << f.broken();
   f.check.reports(1, ledger);
-  EXPECT_THAT(f.broken(), HasSubstr("the ledger of worker 1 has 1 frames and 136 bits, but its links have carried 0"));
+  EXPECT_THAT(f.broken(), HasSubstr("the ledger of worker 1 has 1 frames and 136 bits, 0 of them between islands, but "
+                                    "its links have carried 0"));
 }
 
 // -- views and steps --------------------------------------------------------------------------------------------------

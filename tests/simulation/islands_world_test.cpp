@@ -71,7 +71,7 @@ std::optional<double> models_between_islands(const std::string& algorithm, const
   constexpr std::uint64_t dimension = 1000, rounds = 3, period = 4;
   auto s = testing_support::quadratic_run(algorithm, 4, rounds * period);
   s.islands = islands;
-  const auto bits = simulate(prepare(s), {.network = network}).bits_between_islands;
+  const auto bits = simulate(prepare(s), {.network = network}).summary.final.payload_bits_between_islands;
   return bits ? std::optional{static_cast<double>(*bits) / (32 * dimension * rounds)} : std::nullopt;
 }
 
@@ -81,7 +81,9 @@ TEST(payload_between_islands, is_what_their_heads_exchange) {
   EXPECT_EQ(models_between_islands("diloco:period=4", "", "islands:count=2"), 2 * 1.5) << "two of four workers";
   EXPECT_EQ(models_between_islands("local-sgd:period=1", "", "islands:count=2"), 4 * 2 * 1.5) << "every step";
   EXPECT_EQ(models_between_islands("diloco:period=4", "2", "islands:count=1"), 0) << "there is no other";
-  EXPECT_EQ(models_between_islands("diloco:period=4", "2", "uniform"), std::nullopt) << "there are none";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "2", "uniform"), 2 * 1.0) << "those of the run";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "4", "islands:count=2"), 2 * 1.5) << "those of the network";
+  EXPECT_EQ(models_between_islands("diloco:period=4", "", "uniform"), std::nullopt) << "there are none";
 }
 
 TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_are_wrong) {

@@ -24,6 +24,13 @@ TEST(a_line_of_a_run, is_read_as_it_was_written) {
 
   const workers_record w{.time_s = 1, .of = {{10, 20, 30}, {0, 0, std::numeric_limits<std::uint64_t>::max()}}};
   EXPECT_EQ(to_line(workers_from_json(to_line(w))), to_line(w));
+  const workers_record on_islands{.has_islands = true, .of = {{10, 20, 30, 5}, {10, 20, 30, 15}}};
+  EXPECT_EQ(workers_from_json(to_line(on_islands)).of.back().payload_bits_between_islands, 15u);
+  EXPECT_EQ(to_line(workers_from_json(to_line(on_islands))), to_line(on_islands));
+
+  const evaluation_record e{.payload_bits = 20, .payload_bits_between_islands = 15};
+  EXPECT_EQ(evaluation_from_json(to_json(e)).payload_bits_between_islands, 15u);
+  EXPECT_EQ(evaluation_from_json(to_json(evaluation_record{})).payload_bits_between_islands, std::nullopt);
 }
 
 TEST(a_line_of_a_run, may_lack_numbers) {
@@ -43,7 +50,9 @@ TEST(a_line_of_a_run, leaves_out_what_nobody_reads_back) {
 
 TEST(a_line_of_a_run, is_refused_when_it_is_damaged) {
   for (const auto* line : {"", "[]", "{}", R"({"time_s":1,"steps":[1],"payload_bits":[],"wire_bits":[]})",
-                           R"({"time_s":1,"steps":[-1],"payload_bits":[1],"wire_bits":[1]})"})
+                           R"({"time_s":1,"steps":[-1],"payload_bits":[1],"wire_bits":[1]})",
+                           R"({"time_s":1,"steps":[1],"payload_bits":[1],"wire_bits":[1],)"
+                           R"("payload_bits_between_islands":[]})"})
     EXPECT_THROW(workers_from_json(line), error) << line;
   EXPECT_THROW(view_from_json(R"({"time_s":1,"number":1,"leader":0,"members":[4294967296],"masters":[]})"), error);
   EXPECT_THROW(progress_from_json(R"({"time_s":"soon"})"), error);

@@ -73,8 +73,8 @@ TEST(a_run_for_tensorboard, has_points_at_gradients) {
   const std::vector<tensorboard_scalar> points{
       {"loss/train", 0.5}, {"loss/test", 0}, {"consensus_distance", 0}, {"bits/payload", 96}, {"bits/wire", 0}};
   EXPECT_EQ(one.records.back(), tensorboard_scalars(wall_s, 350, points)) << "without an accuracy that is not there";
-  one.run.on_evaluation({.step = 360, .test_accuracy = 0.75});
-  EXPECT_THAT(one.records.back(), HasSubstr("accuracy/test"));
+  one.run.on_evaluation({.step = 360, .test_accuracy = 0.75, .payload_bits_between_islands = 12});
+  EXPECT_THAT(one.records.back(), AllOf(HasSubstr("accuracy/test"), HasSubstr("bits/payload_between_islands")));
   one.run.on_progress({.epoch = 4, .loss = 0.25, .accuracy = {}});
   EXPECT_THAT(one.records.back(), AllOf(HasSubstr("loss/minibatch"), HasSubstr("pace/steps_per_second")));
   one.run.on_event({.time_s = 2.5, .kind = event_kind::loss, .what = "worker 3 is lost"});

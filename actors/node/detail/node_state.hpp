@@ -27,8 +27,9 @@ struct leadership {
   /// @param by the number of the resolution by which this process leads
   /// @param from the checkpoint that the run goes on from; null: it has begun here
   /// @param before the books that a former leader has sent
-  leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before)
-      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations), saving(e),
+  /// @param islands as in `evaluations`
+  leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before, bool islands)
+      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations, islands), saving(e),
         updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
     if (from) {
       progress.go_on_from(from->all);

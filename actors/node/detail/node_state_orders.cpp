@@ -48,7 +48,8 @@ void node_state::obey(const account_for& m) {
 }
 
 void node_state::obey(const lead_taken&) {
-  leadership_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), books_);
+  leadership_.emplace(*setup_.run, protocol_->delegate().last().number(), setup_.from.get(), books_,
+                      setup_.spawn.gauges->has_islands());
   leadership_->summary.algorithm = setup_.run->algorithm->about.name;
   leadership_->summary.workers = setup_.run->settings.workers;
   leadership_->summary.seed = setup_.run->settings.seed;

@@ -60,10 +60,10 @@ view_record node_state::present_view() {
 
 workers_record node_state::present_counts() {
   const auto& counted = leadership_->progress.ledger();
-  workers_record r{.time_s = elapsed()};
+  workers_record r{.time_s = elapsed(), .has_islands = setup_.spawn.gauges->has_islands()};
   for (rank i = 0; i < setup_.run->participants(); ++i) {
     const auto sent = counted.sent(i);
-    r.of.push_back({counted.steps(i), sent.payload_bits, sent.wire_bits});
+    r.of.push_back({counted.steps(i), sent.payload_bits, sent.wire_bits, sent.bits_between_islands});
   }
   for (auto& one : setup_.spawn.gauges->sample(now()))
     leadership_->activity[one.who] = std::move(one);

@@ -123,14 +123,20 @@ std::unique_ptr<link> simulation::link_to(rank from, life to) {
   std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to));
   if (around_.faults.harms())
     made = make_faulty_link(from, to.who, std::move(made), faulty_);
-  const auto& net = network_.links();
-  const bool crosses = net.island(node_of(from)) != net.island(node_of(to.who));
-  made = std::make_unique<observed_link>(observer_, meter_, crosses, std::move(made));
+  made = std::make_unique<observed_link>(observer_, meter_, are_apart(islands(), from, to.who), std::move(made));
   return around_.wrap_link ? around_.wrap_link(from, to.who, std::move(made)) : std::move(made);
+}
+
+/// The islands of the network, or, where it has none, those of the run.
+island_map simulation::islands() const {
+  if (!network_.links().island(0))
+    return run_->named_islands();
+  return [this](rank i) { return *network_.links().island(node_of(i)); };
 }
 
 world_parts simulation::parts(std::uint32_t node) {
   world_parts parts;
+  parts.islands = islands();
   parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t random_life) {
     auto source = std::make_shared<gradient_source>(run_, who, random_life, models_[who % models_.size()]);
     return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));

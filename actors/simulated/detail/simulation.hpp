@@ -60,6 +60,7 @@ public:
   std::unique_ptr<link> link_to(rank from, life to) override;
 
   rank node_of(rank i) const { return homes_[i]; }
+  island_map islands() const;
   std::size_t batch() const { return run_->settings.batch; }
   virtual_time now() const noexcept { return now_; }
   cost_meter& meter() noexcept { return meter_; }

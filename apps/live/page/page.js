@@ -60,6 +60,7 @@ function showHead() {
     time: seconds(p.time_s), left: seconds(run.end ? 0 : p.remaining_s), epoch: known ? `${p.epoch.toFixed(2)} of ${+p.planned_epochs.toPrecision(4)}` : p.epoch.toFixed(2),
     loss: real(p.loss), accuracy: percent(last?.test_accuracy), "models apart": real(last?.consensus_distance),
     pace: `${withPrefix(p.steps_per_second)} steps/s`, sent: last ? `${withPrefix(last.payload_bits)}bit` : "–",
+    ...(last?.payload_bits_between_islands === undefined ? {} : { "between islands": `${withPrefix(last.payload_bits_between_islands)}bit` }),
     workers: run.view ? `${run.view.members.length} of ${[...run.known].filter(r => !run.isMaster(r)).length}` : "–", view: run.view?.number ?? "–",
   };
   by("numbers").replaceChildren(...Object.entries(numbers).map(([name, value]) => {

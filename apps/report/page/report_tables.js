@@ -47,6 +47,7 @@ const numbers = [
   ["epochs", r => real(r.final.epoch)],
   ["gradients, all workers", r => r.final.step?.toLocaleString("en") ?? "–"],
   ["payload", r => bits(r.final.payload_bits)],
+  ["payload between islands", r => bits(r.final.payload_bits_between_islands)],
   ["on the wire", r => bits(r.final.wire_bits)],
   ["steps of a worker: least", r => r.steps.at(0) ?? "–"],
   ["median", r => r.steps.at(r.steps.length >> 1) ?? "–"],
@@ -61,7 +62,8 @@ const bits = n => (n === undefined ? "–" : `${withPrefix(n)}bit`.replace(/(\d)
 export function finalNumbers(into) {
   const last = run => Object.fromEntries(Object.entries(run.evaluations).map(([field, values]) => [field, values.at(-1)]));
   const ends = report.runs.map(run => ({ summary: run.summary, final: run.summary ?? last(run), steps: [...(run.summary?.steps_per_worker ?? [])].sort((a, b) => a - b) }));
-  into.append(tableOf("the last evaluation, and what the whole run took", ["", ...report.runs.map(labelOf)], numbers.map(([name, of]) => [name, ...ends.map(of)])));
+  into.append(tableOf("the last evaluation, and what the whole run took", ["", ...report.runs.map(labelOf)],
+    numbers.map(([name, of]) => [name, ...ends.map(of)]).filter(([, ...cells]) => cells.some(cell => cell !== "–"))));
   if (report.runs.some(run => !run.summary)) into.append(note("A run without a summary is unfinished: its numbers are those of its last evaluation."));
   for (const run of report.runs.filter(run => run.left_out.evaluations > 0))
     into.append(note(`The curves of ${labelOf(run)} are drawn without ${run.left_out.evaluations} evaluations between those that are shown.`));
