@@ -53,7 +53,7 @@ const algorithm_entry all_reduce_sgd_entry{
                .synchronous = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1}},
+               .promises = {.most_exchanges_apart = 1}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<all_reduce_sgd>(s.initial, collective_of(s.given));
     },

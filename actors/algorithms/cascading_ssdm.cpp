@@ -109,7 +109,7 @@ const algorithm_entry cascading_ssdm_entry{
                .default_optimiser = "sgd",
                .default_lr = 0.002,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .follows_mean_gradient = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<cascading_ssdm>(s.initial, s.given);
     },

@@ -77,7 +77,7 @@ const algorithm_entry choco_sgd_entry{
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
                .default_codec = "top-k:fraction=0.1",
-               .promises = {.most_steps_apart = 2}},
+               .promises = {.most_exchanges_apart = 2}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<choco_sgd>(s.initial, s.given.real32("consensus-rate"));
     },

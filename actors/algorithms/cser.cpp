@@ -170,12 +170,12 @@ std::vector<parameter> all_parameters() {
         .choices = {"residual", "model", "model-blocks"}}});
 }
 
-algorithm_traits traits(std::optional<std::uint64_t> most_steps_apart = {}) {
+algorithm_traits traits() {
   return {.exchange = exchange_pattern::all,
           .synchronous = true,
           .needs = codec_need::exact,
           .on_loss = interrupted_round::repeat,
-          .promises = {.most_steps_apart = most_steps_apart, .sgd_to_the_bit = false}};
+          .promises = {.most_exchanges_apart = 1, .sgd_to_the_bit = false}};
 }
 
 constexpr auto authors = "Xie, Zheng, Koyejo, Gupta, Li, Lin: CSER: communication-efficient SGD with error reset, "
@@ -226,7 +226,7 @@ const algorithm_entry csea_entry{
               .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H = 1",
               .cost = "grbs: 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker per step",
               .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=16")})},
-    .traits = traits(1),
+    .traits = traits(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1"), .way = ring_or_direct(s.given)});
     },

@@ -90,7 +90,7 @@ const algorithm_entry d_psgd_entry{
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
                .in_islands = true,
-               .promises = {.most_steps_apart = 1, .lossy_codecs_move_mean = true}},
+               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<d_psgd>(s.initial, s.given.is("order", "adapt-then-combine"), own_term::exact);
     },
@@ -111,7 +111,7 @@ const algorithm_entry naive_d_psgd_entry{
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
                .default_codec = "min-max:bits=8",
-               .promises = {.most_steps_apart = 1, .lossy_codecs_move_mean = true}},
+               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<d_psgd>(s.initial, false,
                                       s.given.is("own", "exact") ? own_term::exact : own_term::compressed);

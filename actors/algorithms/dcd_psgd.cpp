@@ -64,7 +64,7 @@ const algorithm_entry dcd_psgd_entry{
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
                .default_codec = "min-max:bits=8",
-               .promises = {.most_steps_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
+               .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<dcd_psgd>(s.initial);
     },

@@ -75,7 +75,7 @@ const algorithm_entry deep_squeeze_entry{
     .traits = {.exchange = exchange_pattern::neighbours,
                .synchronous = true,
                .default_codec = "top-k:fraction=0.1",
-               .promises = {.most_steps_apart = 1}},
+               .promises = {.most_exchanges_apart = 1}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<deep_squeeze>(s.initial, s.given.real32("consensus-rate"));
     },

@@ -110,7 +110,7 @@ const algorithm_entry demo_entry{
                .default_lr = 0.002,
                .lr_grows = false,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1,
+               .promises = {.most_exchanges_apart = 1,
                             .lossy_codecs_move_mean = true,
                             .follows_mean_gradient = false,
                             .sgd_alone = false}},

@@ -147,7 +147,7 @@ const algorithm_entry diloco_entry{
                .in_islands = true,
                .lr_grows = false, // the outer momentum lengthens steps already
                .on_loss = interrupted_round::repeat,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<diloco>(s); },
 };
 

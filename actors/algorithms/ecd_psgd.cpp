@@ -93,7 +93,7 @@ const algorithm_entry ecd_psgd_entry{
                .synchronous = true,
                .needs = codec_need::unbiased,
                .default_codec = "min-max:bits=8",
-               .promises = {.most_steps_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
+               .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<ecd_psgd>(s.initial, s.given.is("own", "exact"),
                                         static_cast<std::uint64_t>(s.given.integer("refresh")));

@@ -71,13 +71,13 @@ private:
   route way_;
 };
 
-algorithm_traits traits(const char* codec, bool lr_grows, std::optional<std::uint64_t> most_steps_apart) {
+algorithm_traits traits(const char* codec, bool lr_grows) {
   return {.exchange = exchange_pattern::all,
           .synchronous = true,
           .default_codec = codec,
           .lr_grows = lr_grows,
           .on_loss = interrupted_round::repeat,
-          .promises = {.most_steps_apart = most_steps_apart, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}};
+          .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}};
 }
 
 } // namespace
@@ -92,7 +92,7 @@ const algorithm_entry ef_sgd_entry{
               .cost = "grbs: 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step; codecs "
                       "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory",
               .parameters = with_ring_or_direct()},
-    .traits = traits("grbs:ratio=16", false, 1),
+    .traits = traits("grbs:ratio=16", false),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<error_feedback>(s.initial, 1, ring_or_direct(s.given));
     },
@@ -112,7 +112,7 @@ const algorithm_entry qsparse_local_sgd_entry{
                                                   .fallback = "4",
                                                   .meaning = "H, in steps",
                                                   .min = 1}})},
-    .traits = traits("grbs:ratio=4", true, std::nullopt),
+    .traits = traits("grbs:ratio=4", true),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
                                               ring_or_direct(s.given));

@@ -123,7 +123,7 @@ const algorithm_entry ef_sign_sgd_entry{
                .synchronous = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .follows_mean_gradient = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<ef_sign_sgd>(s.initial, s.given);
     },

@@ -96,7 +96,7 @@ algorithm_traits traits() {
   return {.exchange = exchange_pattern::neighbours,
           .synchronous = true,
           .needs = codec_need::exact,
-          .promises = {.most_steps_apart = 1, .sgd_to_the_bit = false}};
+          .promises = {.most_exchanges_apart = 1, .sgd_to_the_bit = false}};
 }
 
 } // namespace

@@ -71,7 +71,8 @@ const algorithm_entry local_sgd_entry{
                .synchronous = true,
                .in_islands = true,
                .needs = codec_need::exact,
-               .on_loss = interrupted_round::repeat},
+               .on_loss = interrupted_round::repeat,
+               .promises = {.most_exchanges_apart = 1}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
                                          ring_or_direct(s.given));

@@ -184,7 +184,7 @@ const algorithm_entry marsit_entry{
                .needs = codec_need::exact,
                .default_optimiser = "sgd",
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .follows_mean_gradient = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<marsit>(s.initial, s.given);
     },

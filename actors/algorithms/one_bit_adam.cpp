@@ -66,7 +66,7 @@ const algorithm_entry one_bit_adam_entry{
                   "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
                   "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
               .parameters = with_one_bit_moments({})},
-    .traits = traits_of_one_bit_moments(1),
+    .traits = traits_of_one_bit_moments(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<one_bit_adam>(s); },
 };
 

@@ -81,7 +81,7 @@ void one_bit_moments::spread(vec& into, const vec& chosen) const {
       all[k] = from[next++];
 }
 
-algorithm_traits traits_of_one_bit_moments(std::optional<std::uint64_t> apart) {
+algorithm_traits traits_of_one_bit_moments() {
   return {.exchange = exchange_pattern::all,
           .synchronous = true,
           .takes_direction = false,
@@ -91,8 +91,7 @@ algorithm_traits traits_of_one_bit_moments(std::optional<std::uint64_t> apart) {
           .default_lr = 0.001,
           .lr_grows = false,
           .on_loss = interrupted_round::repeat,
-
-          .promises = {.most_steps_apart = apart,
+          .promises = {.most_exchanges_apart = 1,
                        .lossy_codecs_move_mean = true,
                        .follows_mean_gradient = false,
                        .sgd_alone = false}};

@@ -49,8 +49,8 @@ private:
   float beta1_, beta2_, epsilon_, decay_;
 };
 
-/// The traits of algorithms with these moments. @param apart most steps between neighbours
-algorithm_traits traits_of_one_bit_moments(std::optional<std::uint64_t> apart);
+/// The traits of algorithms with these moments.
+algorithm_traits traits_of_one_bit_moments();
 /// `warm-up`, an algorithm's own parameters, those of the moments, and `weight-decay`.
 std::vector<parameter> with_one_bit_moments(std::vector<parameter> own, const char* epsilon = "1e-8");
 

@@ -105,7 +105,7 @@ const algorithm_entry power_sgd_entry{
                .synchronous = true,
                .needs = codec_need::exact,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<power_sgd>(s); },
 };
 

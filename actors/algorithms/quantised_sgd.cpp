@@ -72,7 +72,7 @@ const algorithm_entry quantised_sgd_entry{
                .synchronous = true,
                .default_codec = "uniform:bits=8",
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .lossy_codecs_move_mean = true}},
+               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<quantised_sgd>(s.initial, s.given);
     },

@@ -91,7 +91,7 @@ const algorithm_entry sparse_loco_entry{
                .synchronous = true,
                .default_codec = "top-k:fraction=0.0156",
                .on_loss = interrupted_round::repeat,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<sparse_loco>(s.initial, s.given);
     },

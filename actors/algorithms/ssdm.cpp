@@ -130,7 +130,7 @@ const algorithm_entry ssdm_entry{
                .default_optimiser = "sgd",
                .default_lr = 0.01,
                .on_loss = interrupted_round::repeat,
-               .promises = {.most_steps_apart = 1, .follows_mean_gradient = false}},
+               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<ssdm>(s.initial, s.given);
     },

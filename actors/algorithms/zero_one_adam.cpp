@@ -177,7 +177,7 @@ const algorithm_entry zero_one_adam_entry{
                     .meaning = "H, the largest k; in the paper 16",
                     .min = 1}},
                   "1e-5")},
-    .traits = traits_of_one_bit_moments(std::nullopt),
+    .traits = traits_of_one_bit_moments(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },
 };
 

@@ -225,12 +225,18 @@ std::set<rank> experiment::vacancies() const {
   return result;
 }
 
-std::optional<std::uint64_t> experiment::most_steps_apart() const {
-  auto most = algorithm->traits.promises.most_steps_apart;
-  const auto& own = algorithm->about.parameters;
-  if (most && std::ranges::find(own, "local-steps", &parameter::key) != own.end())
-    *most *= static_cast<std::uint64_t>(algorithm_arguments->integer("local-steps"));
-  return most;
+std::function<std::uint64_t(std::uint64_t)> experiment::last_step_beside() const {
+  const auto exchanges = algorithm->traits.promises.most_exchanges_apart;
+  if (!exchanges)
+    return {};
+  auto from = pool;
+  const algorithm_setup of_one_number{.given = *algorithm_arguments, .initial = vec{from, 1}, .codecs = known.codecs};
+  const std::shared_ptr<const actors::algorithm> one = algorithm->make(of_one_number); // steps ask nothing of the model
+  return [most = *exchanges, one](std::uint64_t t) {
+    for (std::uint64_t k = 0; k < most; ++k)
+      t = one->next_exchange(t + 1);
+    return t;
+  };
 }
 
 island_map experiment::named_islands() const {

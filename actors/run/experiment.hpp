@@ -81,8 +81,9 @@ struct experiment {
   exchange_pattern exchange() const {
     return algorithm->exchange ? algorithm->exchange(*algorithm_arguments) : algorithm->traits.exchange;
   }
-  /// The algorithm's promise with these arguments; see algorithm_promises.
-  std::optional<std::uint64_t> most_steps_apart() const;
+  /// Returns the last step that a neighbour of a worker in step t may be in, as the algorithm promises
+  /// (algorithm_promises); empty if it promises nothing.
+  std::function<std::uint64_t(std::uint64_t t)> last_step_beside() const;
   /// The island of each rank that `--islands` names; empty without them.
   island_map named_islands() const;
   /// Ranks without a worker when the run begins.

@@ -109,7 +109,7 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
              .slow = run_->settings.slow,
              .jitter = s.jitter},
             run_->settings.seed ^ s.interleaving << 32),
-      auditor_(run_->settings.worker_ranks(), run_->averages_pairs(), run_->most_steps_apart(), run_->masters,
+      auditor_(run_->settings.worker_ranks(), run_->averages_pairs(), run_->last_step_beside(), run_->masters,
                run_->islands),
       meter_(s.cost, run_->known.codecs,
              [this](rank who, std::span<const work_share> shares) { observer_.works(who, shares); }),

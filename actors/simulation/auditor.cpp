@@ -53,9 +53,9 @@ bool alike(const view& a, const view& b) {
 
 } // namespace
 
-auditor::auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart,
-                 std::size_t masters, topology::islands islands)
-    : first_master_(workers), bipartite_(bipartite), most_steps_apart_(most_steps_apart), islands_(std::move(islands)),
+auditor::auditor(std::size_t workers, bool bipartite, step_limit beside, std::size_t masters,
+                 topology::islands islands)
+    : first_master_(workers), bipartite_(bipartite), beside_(std::move(beside)), islands_(std::move(islands)),
       workers_(workers + masters) {}
 
 void auditor::complain(std::string what) {
@@ -167,12 +167,12 @@ void auditor::check(const view& v) {
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
   handed_over_.erase(who); // the worker had paused, and stays after all
-  if (!workers_[who].alive || !most_steps_apart_
+  if (!workers_[who].alive || !beside_
       || t <= v.first_step) // before the view, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
     const auto& theirs = workers_[j];
-    if (theirs.alive && theirs.incarnation == v.incarnations[j] && theirs.step && *theirs.step + *most_steps_apart_ < t)
+    if (theirs.alive && theirs.incarnation == v.incarnations[j] && theirs.step && t > beside_(*theirs.step))
       complain(fmt::format("worker {} begins step {} while its neighbour {} is in step {}", who, t, j, *theirs.step));
   }
 }

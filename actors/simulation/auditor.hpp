@@ -40,10 +40,13 @@ public:
 /// Threads: one at a time.
 class auditor {
 public:
-  /// @param bipartite        exchanges go between active and passive workers only
-  /// @param most_steps_apart as in algorithm_promises
-  /// @param islands          their workers count as connected
-  auditor(std::size_t workers, bool bipartite, std::optional<std::uint64_t> most_steps_apart, std::size_t masters = 0,
+  /// The last step that a neighbour of a worker in step t may be in; empty: any step.
+  using step_limit = std::function<std::uint64_t(std::uint64_t t)>;
+
+  /// @param bipartite exchanges go between active and passive workers only
+  /// @param beside    for neighbours
+  /// @param islands   their workers count as connected
+  auditor(std::size_t workers, bool bipartite, step_limit beside, std::size_t masters = 0,
           topology::islands islands = {});
 
   const std::optional<std::string>& broken() const noexcept { return broken_; }
@@ -118,7 +121,7 @@ private:
 
   std::size_t first_master_;
   bool bipartite_;
-  std::optional<std::uint64_t> most_steps_apart_;
+  step_limit beside_;
   topology::islands islands_;
   std::vector<worker_state> workers_;
   std::map<std::uint32_t, view> views_;

@@ -1,3 +1,4 @@
+#include "gossamer/actors/run/experiment.hpp"
 #include "gossamer/actors/simulation/auditor.hpp"
 
 #include <gmock/gmock.h>
@@ -6,7 +7,9 @@ namespace gossamer::actors {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 using lives = std::vector<std::optional<std::uint32_t>>;
 using edges = std::vector<topology::graph::edge>;
@@ -30,8 +33,9 @@ view view_on(const edges& e, lives incarnations, std::uint32_t number = 1, std::
 const edges triangle{{0, 1}, {1, 2}, {2, 0}};
 
 struct fixture {
-  explicit fixture(bool bipartite = false, std::optional<std::uint64_t> most_steps_apart = 1)
-      : check(3, bipartite, most_steps_apart) {
+  explicit fixture(
+      bool bipartite = false, auditor::step_limit beside = [](std::uint64_t t) { return t + 1; })
+      : check(3, bipartite, std::move(beside)) {
     for (rank i = 0; i < 3; ++i)
       check.begins(i, 0);
   }
@@ -169,6 +173,28 @@ TEST(auditor, notices_neighbours_that_are_too_many_steps_apart) {
   EXPECT_THAT(f.broken(), HasSubstr("worker 0 begins step 4 while its neighbour 1 is in step 2"));
 }
 
+/// Returns the last steps that a neighbour may be in beside workers in the steps 0, 1, 2 and so on.
+std::vector<std::uint64_t> beside(const std::string& algorithm) {
+  run_settings s;
+  s.algorithm = algorithm;
+  s.model = "quadratic";
+  s.data = "quadratic:samples=24,dim=3";
+  s.batch = 1;
+  const auto limit = prepare(s)->last_step_beside();
+  std::vector<std::uint64_t> result;
+  for (std::uint64_t t = 0; limit && t < 6; ++t)
+    result.push_back(limit(t));
+  return result;
+}
+
+TEST(the_distance_of_neighbours, follows_from_the_exchanges_of_the_algorithm) {
+  EXPECT_THAT(beside("d-psgd"), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(beside("choco-sgd"), ElementsAre(2, 3, 4, 5, 6, 7)) << "two exchanges";
+  EXPECT_THAT(beside("marsit:local-steps=3"), ElementsAre(2, 2, 5, 5, 5, 8));
+  EXPECT_THAT(beside("local-sgd:period=3"), ElementsAre(2, 2, 5, 5, 5, 8));
+  EXPECT_THAT(beside("ad-psgd"), IsEmpty()) << "it promises nothing";
+}
+
 TEST(auditor, allows_any_distance_to_strangers_to_the_dead_and_across_the_first_step_of_a_view) {
   fixture line; // 0 - 1 - 2
   const auto v = view_on({{0, 1}, {1, 2}}, {0, 0, 0});
@@ -190,7 +216,7 @@ TEST(auditor, allows_any_distance_to_strangers_to_the_dead_and_across_the_first_
   dead.check.step_begins(0, 9, view_on(triangle, {0, 1, 0}, 3, 9)); // its first step with the new worker 1
   EXPECT_TRUE(dead.kept()) << dead.broken();
 
-  fixture unbounded{false, nothing};
+  fixture unbounded{false, {}};
   unbounded.check.step_begins(0, 0, all);
   unbounded.check.step_begins(1, 99, all);
   EXPECT_TRUE(unbounded.kept());

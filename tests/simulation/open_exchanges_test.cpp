@@ -37,7 +37,7 @@ public:
   static constexpr std::size_t workers = 3;
   static constexpr std::uint64_t questions = 3, in_flight = 2;
 
-  asking_world() : check_(workers, false, std::nullopt) {
+  asking_world() : check_(workers, false, {}) {
     for (rank i = 0; i < workers; ++i)
       check_.begins(i, 0);
     ask();

@@ -48,7 +48,7 @@ public:
     found();
     const auto& traits = run_->algorithm->traits;
     check_.emplace(run_->settings.workers, traits.exchange == actors::exchange_pattern::bipartite,
-                   run_->most_steps_apart(), run_->masters);
+                   run_->last_step_beside(), run_->masters);
     witness_.check = &*check_;
     lives_.resize(participants());
     saved_.resize(participants());

@@ -145,10 +145,10 @@ const std::array own{
                       return std::make_unique<absolute_average>(s.initial);
                     }},
     algorithm_entry{.about = {.name = "broken-wake-up", .summary = "may miss that it is woken"},
-                    .traits = {.promises = {.most_steps_apart = 1}},
+                    .traits = {.promises = {.most_exchanges_apart = 1}},
                     .make = make_collecting<collecting_gossip::mistake::wake_up>},
     algorithm_entry{.about = {.name = "broken-double-count", .summary = "counts early models twice"},
-                    .traits = {.promises = {.most_steps_apart = 1}},
+                    .traits = {.promises = {.most_exchanges_apart = 1}},
                     .make = make_collecting<collecting_gossip::mistake::double_count>},
 };
 
