@@ -12,7 +12,8 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr rank most_ranks = 2 * topology::max_workers; // with masters
+constexpr rank most_ranks = 2 * topology::max_workers;    // with masters
+constexpr std::int64_t most_ns = 100'000'000'000'000'000; // three years: sums of some times fit into 64 bits
 
 /// The numbers of a text, one after the other.
 class numbers {
@@ -65,6 +66,8 @@ std::vector<trace_moment> moments_from(std::string_view text) {
     m.label.part = from.next<std::uint32_t>();
     m.label.view = from.next<std::uint32_t>();
     m.value = from.next<std::int64_t>();
+    if (m.at_ns < -most_ns || m.at_ns > most_ns || m.value < 0 || m.value > most_ns)
+      throw error(errc::bad_data, fmt::format("a trace has no moment {} of the value {}", m.at_ns, m.value));
     result.push_back(m);
   }
   return result;

@@ -32,7 +32,7 @@ struct trace_moment {
   rank who = 0, other = 0;
   std::uint32_t incarnation = 0; ///< of a frame's sender
   tag label{frame_kind::model};  ///< of a frame
-  std::int64_t value = 0;
+  std::int64_t value = 0;        ///< never negative
 
   friend bool operator==(const trace_moment&, const trace_moment&) = default;
 };

@@ -2,6 +2,7 @@
 // golden files and the examples of all codecs, texts are written or listed by the library.
 #include "gossamer/actors/data_plane/token_handshake.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/hosting/trace_moment.hpp"
 #include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/compute/dataset.hpp"
@@ -127,6 +128,18 @@ void plans(seed_folders& seeds) {
   seeds.add("plan_fuzz", "[[fault]]\nkind = 'kill'\nnodes = [1, 2]\nat-step = 100\nfor = 1\n");
 }
 
+/// Writes moments of each kind, those of a frame that arrives where it was sent, and each by itself.
+void moments(seed_folders& seeds) {
+  using actors::trace_moment;
+  std::vector<trace_moment> all;
+  for (auto k = trace_moment::kind::begins; k <= trace_moment::kind::over;
+       k = static_cast<trace_moment::kind>(static_cast<int>(k) + 1)) {
+    all.push_back({.what = k, .at_ns = 1000 * static_cast<int>(k), .who = 1, .other = 1, .value = 20});
+    seeds.add("moments_fuzz", to_text(std::span{&all.back(), 1}));
+  }
+  seeds.add("moments_fuzz", to_text(all));
+}
+
 void configurations(seed_folders& seeds) {
   apps::run_options options;
   for (const auto* table : {&apps::train_options(), &apps::simulate_options()}) {
@@ -200,6 +213,7 @@ int main(int argc, char** argv) {
   fuzz::specs(seeds, compute::schedules());
   fuzz::specs(seeds, actors::algorithms());
   fuzz::plans(seeds);
+  fuzz::moments(seeds);
   fuzz::configurations(seeds);
   fuzz::hosts(seeds);
   fuzz::data_files(seeds);

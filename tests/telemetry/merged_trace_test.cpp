@@ -164,7 +164,8 @@ TEST(moments, are_refused_when_they_are_damaged) {
     EXPECT_THROW(moments_from(text.substr(0, length)), error) << length;
   const auto behind_the_last = std::to_string(static_cast<int>(kind::over) + 1);
   EXPECT_THROW(moments_from(behind_the_last + " 0 0 0 0 1 0 0 0 0"), error);
-  for (const auto* damaged : {"x", "4 1  2", "4 99999999999999999999 0 0 0 1 0 0 0 0", "0 0 4294967295 0 0 1 0 0 0 0"})
+  for (const auto* damaged : {"x", "4 1  2", "4 99999999999999999999 0 0 0 1 0 0 0 0", "0 0 4294967295 0 0 1 0 0 0 0",
+                              "4 9223372036854775807 0 0 0 1 0 0 0 0", "9 0 0 0 0 1 0 0 0 -1"})
     EXPECT_THROW(moments_from(damaged), error) << damaged;
 }
 
