@@ -86,8 +86,8 @@ enum class codec_need { any, unbiased, exact };
 /// Properties that an algorithm keeps in every case. Nothing at run time depends on them; the laws and the simulated
 /// world's auditor check them. A promise that is not made is not checked.
 struct algorithm_promises {
-  /// While a worker of a synchronous algorithm is in step t, most exchanges (`algorithm::next_exchange`) from step t + 1
-  /// on that a neighbour may have begun; checked in every simulated run.
+  /// Most exchanges (`algorithm::next_exchange`) behind the step of a synchronous worker that a neighbour may have
+  /// begun; checked in every simulated run.
   std::optional<std::uint64_t> most_exchanges_apart = std::nullopt;
   /// The loss of a codec changes the mean of all models.
   bool lossy_codecs_move_mean = false;
