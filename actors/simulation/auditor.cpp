@@ -53,8 +53,7 @@ bool alike(const view& a, const view& b) {
 
 } // namespace
 
-auditor::auditor(std::size_t workers, bool bipartite, step_limit beside, std::size_t masters,
-                 topology::islands islands)
+auditor::auditor(std::size_t workers, bool bipartite, step_limit beside, std::size_t masters, topology::islands islands)
     : first_master_(workers), bipartite_(bipartite), beside_(std::move(beside)), islands_(std::move(islands)),
       workers_(workers + masters) {}
 
@@ -166,9 +165,8 @@ void auditor::check(const view& v) {
 
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
-  handed_over_.erase(who); // the worker had paused, and stays after all
-  if (!workers_[who].alive || !beside_
-      || t <= v.first_step) // before the view, they need not have been neighbours
+  handed_over_.erase(who);                                   // the worker had paused, and stays after all
+  if (!workers_[who].alive || !beside_ || t <= v.first_step) // before the view, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
     const auto& theirs = workers_[j];
