@@ -15,8 +15,7 @@ namespace gossamer::testing_support {
 /// runs.
 inline constexpr std::pair<const char*, const char*> protocol_numbers[] = {
     {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "2"},    {"warm-up", "5"},
-    {"grace", "0.01"},    {"quorum", "4"},    {"overlap", "2"}, {"double-after", "3,warm-up=5,variance-updates=2"},
-    {"drop", "0.2"}};
+    {"grace", "0.01"},    {"quorum", "4"},    {"overlap", "2"}, {"double-after", "3,warm-up=5,variance-updates=2"}};
 
 /// Returns an algorithm by its defaults, with every choice that its parameters offer, and with another number where one
 /// changes the protocol.
