@@ -46,6 +46,7 @@ void line_history::add(const std::string& type, std::string line) {
     if (!keep(type, line))
       return;
     recent_bytes_ += line.size();
+    line.shrink_to_fit(); // a string that has grown by doubling would hold up to twice its bytes here
     recent_.push_back(std::move(line));
     for (; recent_.size() > kept_ || (recent_bytes_ > most_recent_bytes && recent_.size() > 1); ++first_recent_) {
       recent_bytes_ -= recent_.front().size();

@@ -94,12 +94,13 @@ class Collectives:
 
         With n members, and x_i of d elements that of the i-th of them:
 
-        "sum"         sum_i x_i. Without a codec on a ring: the vector is cut into n segments with edges
-                      floor(k d / n), and segment k is summed in float32 in the order of members k, k + 1, ..., k - 1.
+        "sum"         sum_i x_i. Without a codec: the vector is cut into n segments with edges floor(k d / n), and
+                      segment k is summed in float32 in the order of members k, k + 1, ..., k - 1.
                       Cost: 2 (n - 1) messages of each member, with 64 (n - 1) / n bits an element; where segments are
-                      1 MiB and more, as many messages for each 512 KiB of them.
+                      1 MiB and more, as many messages for each 512 KiB of them. Up to 2^18 elements take two hops,
+                      directly to the member that sums them and back; more take 2 (n - 1) on a ring.
                       With a codec C: sum_i C(x_i), in the order of the members. Each x_i is packed once, and its packet
-                      goes round. Cost: n - 1 messages, with n - 1 packets.
+                      goes to all others. Cost: n - 1 messages, with n - 1 packets.
         "mean"        1 / n, rounded to float32, times that sum
         "majority"    the sign, +1 or -1, of sum_i sign(x_i), where sign(0) and sign of a tie are +1.
                       Cost: 2 (n - 1) messages; ceil(log2(k + 1)) bits an element of sums of k signs, then 1.

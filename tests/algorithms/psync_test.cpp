@@ -3,23 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "normal_vector.hpp"
 #include "script.hpp"
 
 namespace gossamer::actors {
 namespace {
 
 using testing_support::no_gradient;
+using testing_support::normal;
 using testing_support::script;
 using testing_support::tiny_world;
-
-vec normal(std::size_t size, rank i) {
-  buffer_pool pool;
-  vec v{pool, size};
-  random_sequence draw{{3, i, purpose::synthetic}, 0};
-  for (auto& value : v.mutate())
-    value = static_cast<float>(draw.normal());
-  return v;
-}
 
 /// Returns a packet whose size depends on the worker.
 packet packet_of(rank i) {

@@ -1,26 +1,20 @@
 // Weighted means and radial-directional averages.
 #include "gossamer/actors/collectives/weighted_mean.hpp"
-#include "gossamer/base/philox.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "normal_vector.hpp"
+
 namespace gossamer::actors {
 namespace {
+
+using testing_support::normal;
 
 vec of(std::vector<float> values) {
   buffer_pool pool;
   return vec{pool, values};
-}
-
-vec normal(std::size_t size, std::uint32_t i) {
-  buffer_pool pool;
-  vec v{pool, size};
-  random_sequence draw{{3, i, purpose::synthetic}, 0};
-  for (auto& value : v.mutate())
-    value = static_cast<float>(draw.normal());
-  return v;
 }
 
 double length(const vec& v) { return std::sqrt(sum_of_squares(v.view())); }
