@@ -63,7 +63,8 @@ bandwidth = 1e6
   EXPECT_THAT(ended.out,
               AllOf(HasSubstr("until a training loss of 1.5"), HasSubstr("launch --hosts measured.toml -- train"),
                     HasSubstr("simulate --network hosts:file=measured.toml"),
-                    HasSubstr("\nlocal-sgd:period=8 on islands "), HasSubstr("\nd-psgd along fast links ")));
+                    HasSubstr("\nlocal-sgd:period=8,collective=direct on islands "),
+                    HasSubstr("\nd-psgd along fast links ")));
 }
 
 TEST_F(advising, takes_a_network_that_names_its_nodes_and_has_no_islands) {
