@@ -44,6 +44,8 @@ public:
   void merge(rank i, const ledger& other) { of_[i].merge(other.of_[i]); }
   /// Closes all incarnations before this one.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
+  /// True if this incarnation is closed.
+  bool is_closed(rank i, std::uint32_t incarnation) const { return incarnation < of_[i].incarnation; }
   std::size_t ranks() const noexcept { return of_.size(); }
   /// The largest of all counts.
   std::uint64_t largest() const {

@@ -93,13 +93,18 @@ void node_state::obey(const save_checkpoint& m) {
 }
 
 void node_state::obey(const forget_worker& m) {
+  const bool is_counted = leadership_->counted_before.is_closed(m.who, m.incarnation);
   leadership_->progress.add(m.who, leadership_->evaluating.evaluated());
   leadership_->progress.ledger().close(m.who, m.incarnation);
   leadership_->evaluating.forget(m.who);
   leadership_->saving.lose(m.who);
-  leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
-  tell_observer(event_kind::loss,
-                fmt::format("{} {}; {} go on", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", m.left));
+  if (is_counted) { // by a former leader, which died before others had agreed to the loss
+    leadership_->lost_again += !m.retired;
+  } else {
+    leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
+    tell_observer(event_kind::loss, fmt::format("{} {}; {} go on", setup_.run->name_of(m.who),
+                                                m.retired ? "has left" : "is lost", m.left));
+  }
   evaluate_what_is_complete();
 }
 
