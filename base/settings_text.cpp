@@ -93,7 +93,9 @@ std::string names_of(const std::vector<table_kind>& kinds) {
 } // namespace
 
 std::string number_text(std::uint64_t value) { return fmt::format("{}", value); }
-std::string number_text(double value) { return fmt::format("{}", value); }
+std::string number_text(double value) {
+  return fmt::format("{}", value + 0.0); // -0 becomes 0: as a whole number, which TOML reads in "-0", it has no sign
+}
 
 void expect_text(const std::string& name, const std::string& text) {
   if (text.empty())

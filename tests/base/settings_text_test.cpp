@@ -85,6 +85,12 @@ TEST(settings_text, lets_what_is_said_later_count) {
   EXPECT_EQ(h.storeys, std::nullopt);
 }
 
+// TOML reads "-0" as a whole number, which has no sign.
+TEST(settings_text, writes_no_negative_zero) {
+  EXPECT_EQ(number_text(-0.0), "0");
+  EXPECT_EQ(number_text(-1.5), "-1.5");
+}
+
 TEST(settings_text, refuses_with_the_line) {
   const auto refusal = [](std::string_view text) { return usage_error([&] { read(text); }); };
   EXPECT_THAT(refusal("colour = 'red'\nrooms = 12"), HasSubstr("house.toml:2: --rooms is 12"));
