@@ -46,14 +46,11 @@ coordination::orders coordination::take_over(const decision& before) {
   for (const auto& one : before.view.lives)
     if (!is_in(now, one)) {
       const bool left = before.parting.heirs.contains(one.first) && !now.contains(one.first);
-      lost_ += !left;
       out.emplace_back(forget_worker{one.first, one.second, workers_left(), left});
     }
   for (const auto& one : now)
-    if (!is_in(before.view.lives, one)) {
-      ++returned_;
-      out.emplace_back(welcome_worker{one.first});
-    }
+    if (!is_in(before.view.lives, one))
+      out.emplace_back(welcome_worker{one.first, one.second});
   return out;
 }
 
@@ -112,8 +109,7 @@ std::vector<rank> coordination::follow(const view_change& next, orders& out) {
   for (const auto& [i, life] : next.lives)
     if (!stays(i)) {
       waiting_.erase(i);
-      ++returned_;
-      out.emplace_back(welcome_worker{i});
+      out.emplace_back(welcome_worker{i, life});
     }
   return lost;
 }
@@ -287,7 +283,6 @@ void coordination::wish(const consensus::wish& what, orders& out) {
 void coordination::lose(rank i, bool left, orders& out) {
   finished_.erase(i);
   unfinished_.erase(i);
-  lost_ += !left;
   out.emplace_back(forget_worker{i, members_.incarnation(i), workers_left(), left});
 }
 
@@ -361,7 +356,7 @@ void coordination::fields(archive& a) {
   members_.fields(a);
   consensus::inspecting_archive all{a};
   all(last_, phase_, finished_, paused_, waiting_, stopping_, why_, hurry_, since_s_, given_up_, now_s_, wished_s_);
-  all(enough_s_, checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_, lost_, returned_);
+  all(enough_s_, checkpoint_, collection_, awaited_, came_, unfinished_, models_are_lost_);
 }
 
 } // namespace gossamer::actors

@@ -42,6 +42,7 @@ struct forget_worker {
 /// A later life has begun.
 struct welcome_worker {
   rank who = 0;
+  std::uint32_t incarnation = 0;
 };
 /// The run is over. The models that came since the last `snapshot_request` are the final ones.
 struct end_run {
@@ -106,9 +107,6 @@ public:
   bool awaits(const model_came& m) const;
   const membership& members() const noexcept { return members_; }
 
-  /// Counts so far under this leader: deaths that were noticed, workers that were started anew.
-  std::uint64_t lost() const noexcept { return lost_; }
-  std::uint64_t returned() const noexcept { return returned_; }
   /// Number of changes of the view in the whole run.
   std::uint64_t views() const noexcept { return last_.what.view.number - 1; }
   /// Number of the newest ordered checkpoint, where steps do not number checkpoints.
@@ -160,7 +158,6 @@ private:
   std::set<rank> awaited_, came_; // ranks of the present collection
   std::set<rank> unfinished_;     // when it began; a worker that comes back afterwards has nothing left to take part in
   bool models_are_lost_ = false;  // those of all workers, since the last resolution
-  std::uint64_t lost_ = 0, returned_ = 0;
 };
 
 } // namespace gossamer::actors

@@ -20,9 +20,7 @@ struct report_to {
 /// This process leads from now on, and does what only one may do: it counts, evaluates, and ends the run. With
 /// `lead_left` it leads no more, and forgets what it knew as leader.
 struct lead_taken {};
-struct lead_left {
-  std::uint64_t lost = 0, returned = 0; ///< as `coordination` counts them
-};
+struct lead_left {};
 /// These nodes have a new life or a new address. Precedes every order that speaks to them.
 struct nodes_moved {
   std::vector<consensus::node_number> which;

@@ -71,7 +71,7 @@ void node_protocol::seat_leader(const resolution& r, const resolution& before, o
   const auto former = std::exchange(leader_node_, r.leader);
   const bool is_mine = r.leader == delegate_.self() && r.knows(delegate_.self(), delegate_.life());
   if (leader_ && !is_mine) {
-    out.emplace_back(lead_left{leader_->lost(), leader_->returned()});
+    out.emplace_back(lead_left{});
     leader_.reset();
   }
   if (!leader_ && is_mine) {

@@ -13,20 +13,17 @@ namespace gossamer::actors {
 /// any -> a new leader
 struct run_books {
   ledger counted;
-  std::uint64_t lost = 0, returned = 0;
   std::uint64_t unreported = 0; ///< lives that ended with their process: their last work is unknown
 
   void merge(const run_books& other) {
     counted.merge(other.counted);
-    lost = std::max(lost, other.lost);
-    returned = std::max(returned, other.returned);
     unreported = std::max(unreported, other.unreported);
   }
 };
 
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_books& m) {
-  return f(m.counted, m.lost, m.returned, m.unreported);
+  return f(m.counted, m.unreported);
 }
 
 } // namespace gossamer::actors

@@ -8,7 +8,7 @@
 
 namespace gossamer::actors {
 
-/// Steps and traffic of each worker, in its present incarnation and in former ones.
+/// Steps and traffic of each worker, in its present incarnation and in former ones, and how many of these were lost.
 class ledger {
 public:
   ledger() = default;
@@ -44,8 +44,6 @@ public:
   void merge(rank i, const ledger& other) { of_[i].merge(other.of_[i]); }
   /// Closes all incarnations before this one.
   void begin(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation); }
-  /// True if this incarnation is closed.
-  bool is_closed(rank i, std::uint32_t incarnation) const { return incarnation < of_[i].incarnation; }
   std::size_t ranks() const noexcept { return of_.size(); }
   /// The largest of all counts.
   std::uint64_t largest() const {
@@ -58,6 +56,16 @@ public:
   void resize(std::size_t workers) { of_.resize(workers); }
   /// Closes this incarnation.
   void close(rank i, std::uint32_t incarnation) { of_[i].begin(incarnation + 1); }
+  /// Closes it, and counts it as lost, or as one that has left because it was told to.
+  /// @returns false for an end that was counted before, also in a ledger that has been merged
+  bool end(rank i, std::uint32_t incarnation, bool lost) {
+    close(i, incarnation);
+    return of_[i].lost.count(incarnation, lost);
+  }
+  /// Counts a worker that begins this incarnation while the run goes on.
+  void come(rank i, std::uint32_t incarnation) { of_[i].returned.count(incarnation, true); }
+  std::uint64_t lost() const { return sum(&account::lost); }
+  std::uint64_t returned() const { return sum(&account::returned); }
 
   /// Adds the incarnations that were over when the run was saved.
   void bring(std::uint64_t former_steps, const traffic& former_sent) {
@@ -108,10 +116,28 @@ private:
              std::max(a.averaged.dropped, b.averaged.dropped)}};
   }
 
+  /// Events of incarnations, which come once for each, in their order.
+  struct tally {
+    std::uint32_t next = 0, number = 0; ///< events of incarnations before `next` are counted; number of them
+
+    bool count(std::uint32_t incarnation, bool adds) {
+      if (incarnation < next)
+        return false;
+      next = incarnation + 1;
+      number += adds;
+      return true;
+    }
+    void merge(const tally& other) {
+      next = std::max(next, other.next);
+      number = std::max(number, other.number);
+    }
+  };
+
   struct account {
     std::uint32_t incarnation = 0;
     std::uint64_t steps = 0, former_steps = 0;
     traffic sent, former_sent;
+    tally lost, returned;
 
     void begin(std::uint32_t life) {
       if (life <= incarnation)
@@ -132,15 +158,28 @@ private:
       former_steps = std::max(former_steps, other.former_steps);
       sent = most_of(sent, other.sent);
       former_sent = most_of(former_sent, other.former_sent);
+      lost.merge(other.lost);
+      returned.merge(other.returned);
     }
   };
+
+  std::uint64_t sum(tally account::*of) const {
+    std::uint64_t total = 0;
+    for (const auto& one : of_)
+      total += (one.*of).number;
+    return total;
+  }
 
   std::vector<account> of_;
 
 public:
   template <class Inspector>
+  friend decltype(auto) inspect(Inspector& f, tally& t) {
+    return f(t.next, t.number);
+  }
+  template <class Inspector>
   friend decltype(auto) inspect(Inspector& f, account& a) {
-    return f(a.incarnation, a.steps, a.former_steps, a.sent, a.former_sent);
+    return f(a.incarnation, a.steps, a.former_steps, a.sent, a.former_sent, a.lost, a.returned);
   }
   template <class Inspector>
   friend decltype(auto) inspect(Inspector& f, ledger& l) {

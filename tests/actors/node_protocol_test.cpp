@@ -322,7 +322,7 @@ TEST(node_protocol, starts_those_anew_whose_process_comes_again_and_lets_it_vote
     processes all{algorithm, {0, 1, 2}, 3};
     all.die(2);
     EXPECT_THAT(all[0].leader()->members().living(), ElementsAre(0, 1));
-    EXPECT_EQ(all[0].leader()->lost(), 1u);
+    EXPECT_EQ(all_of<forget_worker>(all.orders_of(0)).size(), 1u);
     EXPECT_THAT(all[0].delegate().last().voters, ElementsAre(0, 1));
     all.orders_of(2);
     all.come_back(2);
@@ -330,7 +330,7 @@ TEST(node_protocol, starts_those_anew_whose_process_comes_again_and_lets_it_vote
     EXPECT_GT(all.life(2), 0u);
     EXPECT_THAT(all[0].leader()->members().living(), ElementsAre(0, 1, 2));
     EXPECT_FALSE(all[0].leader()->members().ready(2));
-    EXPECT_EQ(all[0].leader()->returned(), 1u);
+    EXPECT_EQ(all_of<welcome_worker>(all.orders_of(0)).size(), 1u);
     EXPECT_THAT(all[0].delegate().last().voters, ElementsAre(0, 1)) << "it could outvote who has the model";
     all.on(2, worker_joined{2, all.life(2), 5});
     EXPECT_TRUE(all[0].leader()->members().ready(2));

@@ -30,8 +30,7 @@ struct leadership {
   /// @param islands as in `evaluations`
   leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before, bool islands)
       : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations, islands), saving(e),
-        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations),
-        counted_before(e.participants()) {
+        updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
     if (from) {
       progress.go_on_from(from->all);
       saving.go_on_from(from->all);
@@ -42,17 +41,12 @@ struct leadership {
   void add(const run_books& known) {
     progress.add(known.counted);
     evaluating.add(known.counted);
-    counted_before.merge(known.counted);
-    lost_before = std::max(lost_before, known.lost);
-    returned_before = std::max(returned_before, known.returned);
     unreported = std::max(unreported, known.unreported);
   }
-  /// @param lost, returned under this leader
-  run_books books(std::uint64_t lost, std::uint64_t returned) {
+  run_books books() {
     auto counted = progress.ledger();
     counted.merge(evaluating.evaluated());
-    return {std::move(counted), lost_before + lost - std::min(lost_again, lost_before), returned_before + returned,
-            unreported};
+    return {std::move(counted), unreported};
   }
 
   /// Limit under one leader. Numbers ascend through the run, and no two leaders use the same.
@@ -71,9 +65,6 @@ struct leadership {
   double shown_s = 0;                            // time of the last counts that the observer got
   std::map<rank, worker_activity> activity = {}; // of all workers, as told last
   std::uint64_t first_evaluation;
-  std::uint64_t lost_before = 0, returned_before = 0; // under former leaders
-  ledger counted_before;                              // by them: a life that is closed here is in `lost_before`
-  std::uint64_t lost_again = 0; // of those in `lost_before`, the lives that are lost under this leader, too
   std::uint64_t unreported = 0;
 };
 

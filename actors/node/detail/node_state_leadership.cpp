@@ -36,9 +36,7 @@ void node_state::on_books(const run_books& m) {
     in_leader(run_progress{leadership_->progress.updates()});
 }
 
-run_books node_state::known_books() {
-  return leadership_ ? leadership_->books(protocol_->leader()->lost(), protocol_->leader()->returned()) : books_;
-}
+run_books node_state::known_books() { return leadership_ ? leadership_->books() : books_; }
 
 void node_state::tell_voters_of_books() {
   const auto books = known_books();
@@ -248,8 +246,8 @@ void node_state::summarise() {
   for (rank i = 0; i < workers(); ++i)
     all.steps_per_worker[i] = leadership_->progress.ledger().steps(i);
   const auto books = known_books();
-  all.lost = books.lost;
-  all.returned = books.returned;
+  all.lost = books.counted.lost();
+  all.returned = books.counted.returned();
   all.unreported = books.unreported;
   all.views = protocol_->leader()->views();
 }

@@ -72,8 +72,8 @@ void node_state::close_ended_lives() {
     members.alive(i) ? counted.begin(i, members.incarnation(i)) : counted.close(i, members.incarnation(i));
 }
 
-void node_state::obey(const lead_left& m) {
-  books_ = leadership_->books(m.lost, m.returned);
+void node_state::obey(const lead_left&) {
+  books_ = leadership_->books();
   leadership_.reset();
   observer_.reset();
 }
@@ -93,14 +93,12 @@ void node_state::obey(const save_checkpoint& m) {
 }
 
 void node_state::obey(const forget_worker& m) {
-  const bool is_counted = leadership_->counted_before.is_closed(m.who, m.incarnation);
   leadership_->progress.add(m.who, leadership_->evaluating.evaluated());
-  leadership_->progress.ledger().close(m.who, m.incarnation);
+  // A former leader may have counted it, and died before others agreed to it.
+  const bool is_news = leadership_->progress.ledger().end(m.who, m.incarnation, !m.retired);
   leadership_->evaluating.forget(m.who);
   leadership_->saving.lose(m.who);
-  if (is_counted) { // by a former leader, which died before others had agreed to the loss
-    leadership_->lost_again += !m.retired;
-  } else {
+  if (is_news) {
     leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
     tell_observer(event_kind::loss, fmt::format("{} {}; {} go on", setup_.run->name_of(m.who),
                                                 m.retired ? "has left" : "is lost", m.left));
@@ -109,6 +107,7 @@ void node_state::obey(const forget_worker& m) {
 }
 
 void node_state::obey(const welcome_worker& m) {
+  leadership_->progress.ledger().come(m.who, m.incarnation);
   const bool was_there = m.who < setup_.run->settings.workers || setup_.run->is_master(m.who);
   tell_observer(event_kind::arrival, fmt::format("{} comes{}", setup_.run->name_of(m.who), was_there ? " back" : ""));
 }
