@@ -28,10 +28,12 @@ struct division {
   segment complete_by(const ring& here) const noexcept { return (*this)[here.position + 1]; }
 };
 
-/// The members around the one that adds up what all send it of a segment.
+/// All members around the one that adds up what they send it of its segment.
 struct star {
   std::size_t number, count; ///< of the segment, and of segments
-  std::vector<rank> members; ///< the centre, then the others in the order in which it merges their parts
+  std::span<const rank> members;
+
+  rank centre() const noexcept { return members[number]; }
 };
 
 /// One slice of one reduction among the members of a view. Its coroutines return false when that view has ended.
@@ -71,25 +73,25 @@ private:
   task<bool> go_through_centre() {
     const auto whole = division{{0, reduction_.size()}, around_->count, reduction_.grain(), cut_}[around_->number];
     load(whole, 1);
-    const auto centre = around_->members.front();
-    return worker_.id() == centre ? collect(whole) : hand_in(whole, centre);
+    return worker_.id() == around_->centre() ? collect(whole) : hand_in(whole, around_->centre());
   }
 
   task<bool> collect(segment whole) {
-    const auto others = std::span{around_->members}.subspan(1);
+    const auto members = around_->members;
+    const auto others = ring{worker_.id(), members}.others();
     std::uint32_t weight = 1;
-    for (const auto i : others) {
+    for (const auto k : others) {
       const contributors of{1, weight++};
       reduction_.expect(whole, of);
-      auto received = co_await worker_.receive(i, label(frame_kind::reduce_segment, 1));
+      auto received = co_await worker_.receive(members[k], label(frame_kind::reduce_segment, 1));
       if (!received)
         co_return false;
       reduction_.merge(whole, std::move(received->body), of);
     }
     reduction_.complete(whole);
     const auto result = reduction_.result(whole);
-    for (const auto i : others)
-      worker_.send(i, label(frame_kind::gather_segment, 0), result);
+    for (const auto k : others)
+      worker_.send(members[k], label(frame_kind::gather_segment, 0), result);
     co_return true;
   }
 
@@ -188,20 +190,19 @@ std::vector<ring> lanes(const worker& w, std::span<const rank> members, route wa
 }
 
 /// The stars of the members' segments, if the way is one of stars. A member begins with that of the member before it,
-/// and each centre with the member behind it, so that what is sent at a time goes to different members.
+/// and each centre with the member behind it, so that what is sent at a time goes to different members. Its own comes
+/// last.
 std::vector<star> stars(const worker& w, std::span<const rank> members, route way) {
-  std::vector<star> result;
   if (way == route::star)
-    result.push_back({0, 1, {members.begin(), members.end()}});
+    return {{0, 1, members}};
   if (way != route::direct)
-    return result;
-  const auto M = members.size(), place = ring{w.id(), {members.begin(), members.end()}}.position;
-  for (std::size_t k = 1; k <= M; ++k) {
-    const auto centre = (place + M - k) % M;
-    result.push_back({centre, M, {members.begin(), members.end()}});
-    auto& from_centre = result.back().members;
-    std::rotate(from_centre.begin(), from_centre.begin() + static_cast<std::ptrdiff_t>(centre), from_centre.end());
-  }
+    return {};
+  const ring here{w.id(), members};
+  std::vector<star> result;
+  for (const auto k : here.others())
+    result.push_back({k, here.size, members});
+  std::ranges::reverse(result);
+  result.push_back({here.position, here.size, members});
   return result;
 }
 
@@ -252,8 +253,7 @@ task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* co
     under_way.back().start();
   }
   bool done = true;
-  // A member's own star comes last in the list. It is awaited first, since it alone may fail here, where others wait in
-  // vain for its result.
+  // A member's own star is awaited first, since it alone may fail here, where others wait in vain for its result.
   for (auto k = under_way.size(); k-- > 0;) {
     auto& going = under_way[k];
     const bool through = co_await going;
