@@ -107,7 +107,10 @@ public:
     if (dylu_)
       a(round_);
   }
-  void inherit(worker&) override { steps_ = 0; } // the donor pushes its own steps
+  void inherit(worker& w) override {
+    steps_ = 0; // the donor pushes its own steps
+    requests_ = questions_of_earlier_lives(w);
+  }
 
 private:
   task<frame> push(worker& w, outer_request what) {

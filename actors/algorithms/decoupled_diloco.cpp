@@ -100,8 +100,7 @@ public:
   void inherit(worker& w) override {
     pulled_ = leaves_ = false; // the donor pushes its own steps
     frozen_ = {};
-    // An answer to an earlier life of this learner may still be under way, and has another size.
-    requests_ = std::uint64_t{w.life_of(w.id()).value_or(0)} << 40;
+    requests_ = questions_of_earlier_lives(w);
   }
 
 private:

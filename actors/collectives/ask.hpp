@@ -6,6 +6,10 @@
 
 namespace gossamer::actors {
 
+/// The number before that of a worker's first question in this life, which a worker that inherits a state begins with:
+/// answers to questions of its earlier lives may still be under way, and bear other numbers.
+std::uint64_t questions_of_earlier_lives(const worker& w);
+
 /// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when the
 /// master is back. The master's side is a `master`, which acts on each question once.
 ///

@@ -9,7 +9,10 @@ namespace gossamer::actors {
 fragments::fragments(const arguments& given, std::string_view algorithm) {
   const auto number = [&](const char* key) { return static_cast<std::uint64_t>(given.integer(key)); };
   period_ = number("period"), count_ = number("fragments"), overlap_ = number("overlap");
-  if (overlap_ >= std::max<std::uint64_t>(period_ / count_, 1) || count_ > period_)
+  if (count_ > period_)
+    throw error(errc::usage, fmt::format("{} is given period={} and fragments={}", algorithm, period_, count_),
+                "a fragment needs a step of its own: have at most as many as the period has steps");
+  if (overlap_ >= period_ / count_)
     throw error(errc::usage,
                 fmt::format("{} is given period={}, fragments={} and overlap={}: a fragment would leave before the one "
                             "before it has arrived",
