@@ -307,8 +307,8 @@ private:
   vec mean_model(const vec& theta, std::vector<weighted> all, std::span<const segment> tensors) const {
     if (current_ && !radial_)
       return weighted_mean(all);
-    for (auto& one : all)
-      if (current_)
+    if (current_)
+      for (auto& one : all)
         one.v = theta - one.v;
     return theta - (radial_ ? radial_directional_mean(all, tensors) : weighted_mean(all));
   }
