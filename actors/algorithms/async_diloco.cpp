@@ -109,7 +109,7 @@ public:
   }
   void inherit(worker& w) override {
     steps_ = 0; // the donor pushes its own steps
-    requests_ = questions_of_earlier_lives(w);
+    requests_ = in_this_life(w, requests_);
   }
 
 private:

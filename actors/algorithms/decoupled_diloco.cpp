@@ -100,7 +100,7 @@ public:
   void inherit(worker& w) override {
     pulled_ = leaves_ = false; // the donor pushes its own steps
     frozen_ = {};
-    requests_ = questions_of_earlier_lives(w);
+    requests_ = in_this_life(w, requests_);
   }
 
 private:

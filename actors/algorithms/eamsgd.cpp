@@ -69,7 +69,7 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(v_)(t_)(requests_); }
-  void inherit(worker& w) override { requests_ = questions_of_earlier_lives(w); }
+  void inherit(worker& w) override { requests_ = in_this_life(w, requests_); }
 
 private:
   vec x_, v_;

@@ -59,7 +59,7 @@ public:
   void fields(archive& a) override { a(x_)(t_)(updates_)(gradient_)(requests_); }
   void inherit(worker& w) override {
     gradient_ = {};
-    requests_ = questions_of_earlier_lives(w);
+    requests_ = in_this_life(w, requests_);
   }
 
 private:

@@ -33,7 +33,7 @@ public:
   const vec& model() const override { return snapshot_; }
   remembered_model remembers() const override { return {snapshot_, epoch_}; }
   void fields(archive& a) override { a(snapshot_)(epoch_)(t_)(requests_); }
-  void inherit(worker& w) override { requests_ = questions_of_earlier_lives(w); }
+  void inherit(worker& w) override { requests_ = in_this_life(w, requests_); }
 
 private:
   task<svrg_message> work(worker& w, svrg_label order, const packet& body) {

@@ -22,9 +22,10 @@ task<frame> answer_to(worker& w, rank master, tag question, packet body, std::op
 
 } // namespace
 
-std::uint64_t questions_of_earlier_lives(const worker& w) {
-  constexpr int questions_of_a_life = 40; // as a power of two
-  return std::uint64_t{w.life_of(w.id()).value_or(0)} << questions_of_a_life;
+std::uint64_t in_this_life(const worker& w, std::uint64_t number) {
+  constexpr int bits_of_count = 40;
+  const auto life = std::uint64_t{w.life_of(w.id()).value_or(0)};
+  return life << bits_of_count | (number & ((std::uint64_t{1} << bits_of_count) - 1));
 }
 
 task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body) {

@@ -6,9 +6,10 @@
 
 namespace gossamer::actors {
 
-/// The number before that of a worker's first question in this life, which a worker that inherits a state begins with:
-/// answers to questions of its earlier lives may still be under way, and bear other numbers.
-std::uint64_t questions_of_earlier_lives(const worker& w);
+/// The number of a worker's last question, as one that inherits a state goes on from it: with the worker's own life in
+/// the upper bits, since answers to questions of its earlier lives may still be under way.
+/// @param number of the last question, in the state
+std::uint64_t in_this_life(const worker& w, std::uint64_t number);
 
 /// Asks a master and awaits its answer, however often the master dies meanwhile: the question is asked again when the
 /// master is back. The master's side is a `master`, which acts on each question once.

@@ -16,7 +16,7 @@ public:
 
   /// Records the counts of this incarnation so far; counts only grow.
   void record(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
-    of_[i].merge({incarnation, steps, 0, sent, {}});
+    of_[i].merge({.incarnation = incarnation, .steps = steps, .sent = sent});
   }
   /// Resets a worker's counts to the moment when its model was taken, even if later counts are known.
   void rewind(rank i, std::uint32_t incarnation, std::uint64_t steps, const traffic& sent) {
@@ -136,8 +136,8 @@ private:
   struct account {
     std::uint32_t incarnation = 0;
     std::uint64_t steps = 0, former_steps = 0;
-    traffic sent, former_sent;
-    tally lost, returned;
+    traffic sent{}, former_sent{};
+    tally lost{}, returned{};
 
     void begin(std::uint32_t life) {
       if (life <= incarnation)

@@ -25,6 +25,7 @@ def reductions(group, results, what):
     results["drawn"] = group.all_reduce(x.copy(), op="drawn-sign")
     results["half"] = group.all_reduce(x.astype(numpy.float16).reshape(7, 143))
     results["transposed"] = group.all_reduce(x[:1000].reshape(20, 50).copy().T)
+    results["long"] = group.all_reduce(vector_of(group.rank, size=(1 << 18) + 5), op="sum")
     results["short"] = group.all_reduce(x[:1].copy(), op="sum")
     results["empty"] = group.all_reduce(numpy.empty(0, numpy.float32))
     results["gathered"] = group.all_gather(numpy.array([[group.rank, -1], [7, 8]]))

@@ -56,6 +56,8 @@ def check_reductions(n, results):
     assert r["half"].dtype == numpy.float16 and (r["half"] == halves.astype(numpy.float16).reshape(7, 143)).all()
     turned = [v[:1000].reshape(20, 50).T.ravel() for v in x]
     assert (r["transposed"] == (ring_sum(turned) * share).reshape(50, 20)).all()
+    long = [vector_of(rank, size=(1 << 18) + 5) for rank in range(n)]  # round a ring, where the others go directly
+    assert (r["long"] == ring_sum(long)).all()
     assert r["short"] == ring_sum([v[:1] for v in x]) and r["empty"].size == 0
     assert [g.tolist() for g in r["gathered"]] == [[[rank, -1], [7, 8]] for rank in range(n)]
     assert (r["sent"] == 1 % n).all() and r["sent"].dtype == numpy.float64
