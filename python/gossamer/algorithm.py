@@ -19,6 +19,10 @@ class _Request:
     def __await__(self) -> Generator[tuple, Any, Any]:
         return (yield self._words)
 
+    def __bool__(self) -> bool:
+        """``while w.next_step(t)`` would have no end."""
+        raise usage_error(f"{self._words[0]} is used, and was not awaited", f"write `await w.{self._words[0]}(...)`")
+
 
 class Worker:
     """A worker as its algorithm sees it: its place, gradients, and means with others. Vectors are float32 arrays."""
@@ -108,5 +112,7 @@ def chosen(source: "_gossamer.Source", settings: dict[str, Any]) -> dict[str, An
     if given.exchange not in ("neighbours", "all"):
         raise usage_error(f"{given.__name__}.exchange is {given.exchange!r}", "allowed: 'neighbours', 'all'")
     name = re.sub(r"[^a-z0-9]+", "-", given.__name__.lower()).strip("-")
+    if not name:
+        raise usage_error(f"the class {given.__name__} has a name without a letter from a to z", "call it otherwise")
     source.run_with(given, name, given.exchange == "neighbours", given.synchronous, list(given.state))
     return settings | {"algorithm": name}

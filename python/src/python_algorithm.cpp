@@ -9,6 +9,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
+#include <thread>
 #include <variant>
 
 namespace gossamer::python {
@@ -39,25 +40,48 @@ nb::object array_of(const vec& v) {
 }
 
 /// The part of a worker that a coroutine of Python uses while it runs: in the worker's thread, under the interpreter's
-/// lock.
+/// lock. Python may hold it for longer than the worker lives, and show it to other workers' coroutines.
 class python_worker {
 public:
   python_worker(worker& w, buffer_pool pool, std::size_t size) : worker_(&w), pool_(std::move(pool)), size_(size) {}
 
-  worker& here() const { return *worker_; }
+  worker& here() const {
+    if (user_ != std::this_thread::get_id())
+      throw error(errc::usage, "a worker is used outside of its own run",
+                  "use it within its coroutine alone, and keep numbers and vectors of it in place of itself");
+    return *worker_;
+  }
+  /// Python may use the worker for as long as this lives, in this thread.
+  class use {
+  public:
+    explicit use(python_worker& w) : worker_(w) { worker_.user_ = std::this_thread::get_id(); }
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+    ~use() { worker_.user_ = {}; }
+
+  private:
+    python_worker& worker_;
+  };
+  /// The worker goes.
+  void retire() { under_way_.reset(); }
   vec vec_from(const nb::handle& array, std::string_view what) const { return vec_of(array, pool_, size_, what); }
 
   void start_gradient(const nb::handle& x, std::uint64_t t) {
     if (under_way_)
       throw error(errc::usage, "a gradient is started while another one is under way", "await the first one");
-    under_way_.emplace(worker_->start_gradient(vec_from(x, "the x of a gradient"), t));
+    under_way_.emplace(here().start_gradient(vec_from(x, "the x of a gradient"), t));
   }
-  std::optional<worker::pending_gradient> take_gradient() { return std::exchange(under_way_, std::nullopt); }
+  worker::pending_gradient take_gradient() {
+    if (!under_way_)
+      throw error(errc::usage, "a gradient is awaited, and none is under way",
+                  "await what start_gradient has returned once, before the next one is started");
+    return *std::exchange(under_way_, std::nullopt);
+  }
 
   nb::object update(const nb::handle& x, const nb::handle& gradient, std::uint64_t t, const nb::handle& at) const {
     auto moved = vec_from(x, "the x of an update");
     const auto g = vec_from(gradient, "the gradient of an update");
-    worker_->update(moved, g, t, at.is_none() ? vec{moved} : vec_from(at, "the at of an update"));
+    here().update(moved, g, t, at.is_none() ? vec{moved} : vec_from(at, "the at of an update"));
     return array_of(moved);
   }
 
@@ -66,6 +90,7 @@ private:
   buffer_pool pool_;
   std::size_t size_;
   std::optional<worker::pending_gradient> under_way_;
+  std::thread::id user_;
 };
 
 /// What the coroutine waits for.
@@ -90,6 +115,9 @@ public:
       : class_(std::move(c)), kept_(std::move(kept)), model_(std::move(initial)) {
     object_.emplace(in_python(kept_, [&] { return held{(*class_.type)(array_of(model_))}; }));
   }
+  python_algorithm(const python_algorithm&) = delete;
+  python_algorithm& operator=(const python_algorithm&) = delete;
+  ~python_algorithm() override { retire_worker(); }
 
   task<> run(worker& w) override {
     begin(w);
@@ -101,10 +129,11 @@ public:
       case awaited::kind::next_step: {
         const bool goes_on = co_await w.next_step(next.t);
         answer_ = goes_on;
+        is_over_ = !goes_on;
         break;
       }
       case awaited::kind::gradient: {
-        auto pending = std::move(worker_->take_gradient().value());
+        auto pending = worker_->take_gradient();
         vec g = co_await pending;
         answer_ = std::move(g);
         break;
@@ -133,6 +162,9 @@ public:
   }
   void inherit(worker&) override {
     in_python(kept_, [&] {
+      std::optional<python_worker::use> now;
+      if (worker_)
+        now.emplace(*worker_);
       if (nb::hasattr(**object_, "inherit"))
         (*object_)->attr("inherit")();
     });
@@ -140,12 +172,27 @@ public:
   const vec& model() const override { return model_; }
 
 private:
+  /// Ends what Python, which may hold on to the worker, must not end later.
+  void retire_worker() {
+    if (worker_)
+      worker_->retire();
+  }
+
+  std::string called() const { return nb::cast<std::string>(class_.type->attr("__name__")); }
+
   void begin(worker& w) {
+    retire_worker();
     in_python(kept_, [&] {
       worker_ = std::make_shared<python_worker>(w, model_.pool(), model_.size());
       const auto type = nb::module_::import_("gossamer.algorithm").attr("Worker");
-      coroutine_.emplace((*object_)->attr("run")(type(nb::cast(worker_))));
+      const python_worker::use now{*worker_};
+      nb::object made = (*object_)->attr("run")(type(nb::cast(worker_)));
+      if (!nb::hasattr(made, "send"))
+        throw error(errc::usage, fmt::format("{}.run is no coroutine", called()),
+                    "write it as `async def run(self, w)`, without yield");
+      coroutine_.emplace(std::move(made));
       answer_ = std::monostate{};
+      is_over_ = false;
     });
   }
 
@@ -153,22 +200,34 @@ private:
   awaited advance() {
     return in_python(kept_, [&] {
       nb::object wanted;
+      const python_worker::use now{*worker_};
       try {
         wanted = (*coroutine_)->attr("send")(python_answer());
       } catch (nb::python_error& e) {
         if (!e.matches(PyExc_StopIteration))
           throw;
         read_model();
+        require_end();
         return awaited{};
       }
       read_model();
-      const auto request = nb::cast<nb::tuple>(wanted);
+      nb::tuple request;
+      if (!nb::try_cast<nb::tuple>(wanted, request) || request.size() < 2)
+        throw error(errc::usage, fmt::format("{}.run waits for something that is not its worker's", called()),
+                    "await what next_step, start_gradient, neighbour_mean and mean_of_all of the worker return");
       awaited next{.what = kind_of(nb::cast<std::string>(request[0]))};
       next.t = nb::cast<std::uint64_t>(request[1]);
       if (request.size() > 2)
         next.x = worker_->vec_from(request[2], "the vector of a mean");
       return next;
     });
+  }
+
+  /// A worker that is done sooner than the run would make its neighbours wait without end.
+  void require_end() const {
+    if (!is_over_)
+      throw error(errc::usage, fmt::format("{}.run has returned before training is over", called()),
+                  "return where `await w.next_step(t)` is False");
   }
 
   nb::object python_answer() {
@@ -205,6 +264,7 @@ private:
   std::optional<held> object_;
   std::shared_ptr<python_worker> worker_;
   std::variant<std::monostate, bool, vec> answer_;
+  bool is_over_ = false;          // next_step has said so
   std::optional<held> coroutine_; // last: its end may use the rest
 };
 

@@ -1,3 +1,5 @@
+import asyncio
+
 import numpy
 import pytest
 
@@ -99,9 +101,51 @@ class NoVector(DPSGD):
         await w.next_step(0)
 
 
+class GradientTwice(DPSGD):
+    async def run(self, w):
+        await w.next_step(0)
+        computing = w.start_gradient(self.x, 0)
+        await computing
+        await computing
+
+
+class Unawaited(DPSGD):
+    async def run(self, w):
+        while w.next_step(self.t):
+            self.t += 1
+
+
+class Plain(DPSGD):
+    def run(self, w):
+        pass
+
+
+class Yields(DPSGD):
+    async def run(self, w):
+        yield w.next_step(0)
+
+
+class OfAsyncio(DPSGD):
+    async def run(self, w):
+        await asyncio.sleep(0)
+
+
+class Early(DPSGD):
+    async def run(self, w):
+        if w.id != 1:
+            await super().run(w)
+
+
 @pytest.mark.parametrize(
     ("own", "kind", "sentence"),
     [
+        (GradientTwice, gossamer.UsageError, "a gradient is awaited, and none is under way"),
+        (Unawaited, gossamer.UsageError, "next_step is used, and was not awaited"),
+        (Plain, gossamer.UsageError, "Plain.run is no coroutine"),
+        (Yields, gossamer.UsageError, "Yields.run is no coroutine"),
+        (OfAsyncio, gossamer.UsageError, "waits for something that is not its worker's"),
+        (Early, gossamer.UsageError, "Early.run has returned before training is over"),
+        (type("___", (DPSGD,), {}), gossamer.UsageError, "a name without a letter"),
         (Raises, KeyError, "in the algorithm"),
         (WrongSize, gossamer.UsageError, "has 3 elements, and the model 12"),
         (TwoGradients, gossamer.UsageError, "while another one is under way"),
@@ -112,3 +156,45 @@ class NoVector(DPSGD):
 def test_mistakes_are_sentences(own, kind, sentence):
     with pytest.raises(kind, match=sentence):
         gossamer.simulate(gradient, start, **job, **world, algorithm=own)
+
+
+def test_a_neighbour_that_returns_early_ends_a_run_in_threads():
+    with pytest.raises(gossamer.UsageError, match="Early.run has returned"):
+        gossamer.train(gradient, start, **job, algorithm=Early)
+
+
+@pytest.mark.parametrize("run", [gossamer.train, gossamer.simulate])
+def test_a_worker_that_is_used_after_its_run_is_refused(run):
+    seen = []
+
+    class Keeps(DPSGD):
+        async def run(self, w):
+            seen.append(w)
+            await super().run(w)
+
+    run(gradient, start, **job, **(world if run is gossamer.simulate else {}), algorithm=Keeps)
+    x = numpy.zeros(12, numpy.float32)
+    for use in (
+        lambda w: w.id,
+        lambda w: w.members,
+        lambda w: w.mixing(0),
+        lambda w: w.learning_rate(0),
+        lambda w: w.update(x, x, 0),
+        lambda w: w.start_gradient(x, 0),
+    ):
+        with pytest.raises(gossamer.UsageError, match="used outside of its own run"):
+            use(seen[0])
+
+
+def test_a_worker_is_not_used_by_another_one():
+    everybody = []
+
+    class Meddles(DPSGD):
+        async def run(self, w):
+            everybody.append(w)
+            while await w.next_step(self.t):
+                for other in everybody:
+                    await other.start_gradient(self.x, self.t)
+
+    with pytest.raises(gossamer.UsageError, match="used outside of its own run"):
+        gossamer.simulate(gradient, start, **job, **world, algorithm=Meddles)
