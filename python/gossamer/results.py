@@ -40,11 +40,11 @@ def load(folder: Path) -> Run:
     Raises ``gossamer.BadDataError`` where a file is damaged, with its line, and ``FileNotFoundError`` where there is no
     run.
     """
-    folder = os.fspath(folder)
+    folder = os.fsdecode(folder)
     settings = _read(folder, "config.toml", tomllib.loads)
     rows = _read(folder, "metrics.jsonl", _rows_of)
     try:
-        summary = _read(folder, "summary.json", json.loads)
+        summary = _read(folder, "summary.json", _object_of)
     except FileNotFoundError:
         summary = {}
     keys = dict.fromkeys(key for row in rows for key in row)
@@ -72,7 +72,10 @@ def plot(
     default logarithmic for losses that span more than a decade. ``smooth`` evaluations around each one are averaged.
     With ``band``, runs that differ only in the seed become one curve, their median, in a band of all their values.
     """
-    words = ["plot", *(os.fspath(folder) for folder in folders), "--x", x, "--y", y, "--out", os.fspath(out), "--smooth", f"{smooth}"]
+    if isinstance(folders, (str, os.PathLike)):
+        folders = [folders]
+    words = ["plot", *(os.fspath(folder) for folder in folders), "--x", x, "--y", y]
+    words += ["--out", os.fspath(out), "--smooth", f"{smooth}"]
     if log is not None:
         words.append("--log" if log else "--linear")
     if band:
@@ -82,12 +85,19 @@ def plot(
 
 def _read(folder: str, name: str, parse):
     path = os.path.join(folder, name)
-    with open(path, encoding="utf-8") as file:
-        text = file.read()
+    with open(path, "rb") as file:
+        content = file.read()
     try:
-        return parse(text)
+        return parse(content.decode())
     except ValueError as e:
         raise _error("bad-data", f"{path}: {e}", "the file is damaged, or of another program") from None
+
+
+def _object_of(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError(f"an object is expected, and {text[:40]!r} stands there")
+    return value
 
 
 def _rows_of(text: str) -> list[dict[str, Any]]:
@@ -95,7 +105,7 @@ def _rows_of(text: str) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(lines, 1):
         try:
-            rows.append(json.loads(line))
+            rows.append(_object_of(line))
         except ValueError as e:
             if number == len(lines) and not text.endswith("\n"):
                 break  # a run that was killed may have left half a line

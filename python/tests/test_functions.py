@@ -157,11 +157,27 @@ def test_runs_are_read_back():
         gossamer.load("runs/b")
     with pytest.raises(FileNotFoundError):
         gossamer.load("runs/c")
+    gossamer.plot("runs/a", out="a.svg")
+    assert os.path.isfile("a.svg")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("metrics.jsonl", b"\xff\n"),
+        ("metrics.jsonl", b"3\n[1]\n"),
+        ("config.toml", b"\xff"),
+        ("summary.json", b"[1, 2]"),
+    ],
+)
+def test_a_damaged_file_is_named(name, content):
+    gossamer.train(gradient, numpy.zeros(10), **(job | {"epochs": 1}), out="run")
+    with open(f"run/{name}", "wb") as file:
+        file.write(content)
+    with pytest.raises(gossamer.BadDataError, match=name):
+        gossamer.load("run")
 
 
 def test_importing_it_imports_no_torch():
-    import subprocess
-    import sys
-
     code = "import sys, gossamer; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
