@@ -73,6 +73,7 @@ def _sockets() -> Iterator[tuple[int, str]]:
 
 
 _before: set[str] | None = None  # sockets that were there when the run began; None: no run
+_latest: "Command | None" = None
 
 
 def _close_sockets_of_run() -> None:
@@ -80,6 +81,7 @@ def _close_sockets_of_run() -> None:
 
     Others see that a process has died when its last socket closes. So a copy of it must hold none.
     """
+    global _before
     if _before is None:
         return
     for descriptor, name in list(_sockets()):
@@ -89,6 +91,7 @@ def _close_sockets_of_run() -> None:
                 one.close()
             else:
                 one.detach()
+    _before = None
 
 
 os.register_at_fork(after_in_child=_close_sockets_of_run)
@@ -98,26 +101,40 @@ class Command:
     """A command under way. Its end, with an exit status or an exception, is known after ``finish``."""
 
     def __init__(self, source: "_gossamer.Source", words: list[str]):
-        global _before
-        _before = {name for _, name in _sockets()}
+        global _before, _latest
         self.folder: str | None = None
         self.status: int | None = None
         self._failure: BaseException | None = None
+        self._interrupt: BaseException | None = None
+        self._process = os.getpid()
+        # Not what the thread says of itself: one whose `join` is interrupted passes for ended in some versions of Python.
+        self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, args=(source, words), name="gossamer", daemon=True)
-        self._thread.start()
+        if _latest is None or not _latest.is_under_way:
+            _latest, _before = self, {name for _, name in _sockets()}
+        try:
+            self._thread.start()
+        except KeyboardInterrupt as e:  # within the wait for its first sign of life
+            self._interrupt = e
+            _gossamer.stop()
 
     def _run(self, source: "_gossamer.Source", words: list[str]) -> None:
+        global _before
         try:
             self.status = source.run(words, self._take_folder)
         except BaseException as e:  # whatever it is, it belongs into the calling thread
             self._failure = e
+        finally:
+            if _latest is self:
+                _before = None
+            self._is_over.set()
 
     def _take_folder(self, folder: str) -> None:
         self.folder = folder
 
     @property
     def is_under_way(self) -> bool:
-        return self._thread.is_alive()
+        return self._process == os.getpid() and not self._is_over.is_set()
 
     def fall_out(self, source: "_gossamer.Source", reason: BaseException) -> None:
         """An exception ends this process's worker as a death does, and the others go on."""
@@ -134,16 +151,20 @@ class Command:
 
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits for the end, and raises what the command has failed with. Ctrl-C asks the run to stop."""
-        interrupt: BaseException | None = None
-        while self._thread.is_alive():
+        interrupt = self._interrupt
+        if interrupt is not None:
+            _gossamer.stop()
+        while self.is_under_way:
             try:
                 meanwhile()
-                self._thread.join(0.05)
+                self._is_over.wait(0.05)
             except KeyboardInterrupt as e:
                 if interrupt is not None:
                     raise
                 interrupt = e
                 _gossamer.stop()
+        if self._process == os.getpid():
+            self._thread.join()  # that was its last act
         if interrupt is not None:
             raise interrupt
         if self._failure is not None:
@@ -155,11 +176,14 @@ _has_fallen_out = False
 
 
 def _end_process() -> None:
-    """The node of a program that has failed stays until its process ends, and ends with it: nothing waits for the run."""
-    if _has_fallen_out:
+    """The node of a program that has failed stays until its process ends, and ends with it: nothing waits for the run.
+
+    Nor for one that is still under way after a second Ctrl-C: its threads would call an interpreter that has gone.
+    """
+    if _has_fallen_out or (_latest is not None and _latest.is_under_way):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(1)
+        os._exit(130 if getattr(sys, "last_type", None) is KeyboardInterrupt else 1)
 
 
 atexit.register(_end_process)  # at once, so that what others register later is called before

@@ -1,9 +1,16 @@
 import math
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
+import time
 
 import gossamer
 import numpy
 import pytest
+from conftest import here
 
 random = numpy.random.default_rng(0)
 rows = random.normal(size=(400, 10)).astype(numpy.float32)
@@ -120,6 +127,59 @@ def test_bad_settings_are_refused(arguments, kind, sentence):
 def test_bad_results_end_the_run(function, kind, sentence):
     with pytest.raises(kind, match=sentence):
         gossamer.train(function, numpy.zeros(10), **job)
+
+
+def interrupting(times):
+    def f(x, samples, rank, step):
+        if rank == 0 and step == 200:
+            for _ in range(times):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(0.2)
+        if rank == 0 and step > 200 and times > 1:
+            time.sleep(1)  # a second one does not wait for the run
+        return gradient(x, samples, rank, step)
+
+    return f
+
+
+def test_ctrl_c_ends_a_run_in_good_order():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            gossamer.train(interrupting(1), numpy.zeros(10), **(job | {"epochs": 2000}), workers=2, out="run")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert gossamer.load("run").summary["end"] == "interrupted"
+    assert gossamer.train(gradient, numpy.zeros(10), **job).summary["end"] == "planned"
+
+
+def test_a_second_ctrl_c_ends_the_process():
+    code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import test_functions as t;"
+        "t.gossamer.train(t.interrupting(2), t.numpy.zeros(10), **(t.job | {'epochs': 2000}), workers=2)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(here)])},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 130 and "KeyboardInterrupt" in done.stderr, done
+    assert "terminate" not in done.stderr and "leaked" not in done.stderr
+
+
+def test_a_fork_after_a_run_keeps_its_sockets():
+    gossamer.train(gradient, numpy.zeros(10), **job)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
+        child = os.fork()
+        if child == 0:
+            try:
+                one.getsockname()
+                os._exit(0)
+            finally:
+                os._exit(1)
+        assert os.waitpid(child, 0)[1] == 0
 
 
 def test_a_gradient_that_is_no_function_is_found_in_simulations():
