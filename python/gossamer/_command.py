@@ -9,8 +9,10 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy
+
 from . import _gossamer
-from .errors import Error
+from .errors import Error, usage_error
 
 
 def words_of(settings: dict[str, Any]) -> list[str]:
@@ -18,16 +20,28 @@ def words_of(settings: dict[str, Any]) -> list[str]:
     words: list[str] = []
     for key, value in settings.items():
         flag = "--" + key.replace("_", "-")
+        if flag == "--help":
+            raise usage_error("help is no setting", "python -m gossamer train --help lists the flags")
+        if isinstance(value, numpy.generic):
+            value = value.item()
+        if isinstance(value, (bytes, os.PathLike)):
+            value = os.fsdecode(value)
         if value is None or value is False:
             continue
         if value is True:
             words.append(flag)
         elif isinstance(value, (list, tuple)):
             for item in value:
-                words += [flag, str(item)]
+                words += [flag, _text_of(key, str(item))]
         else:
-            words += [flag, repr(value) if isinstance(value, float) else str(value)]
+            words += [flag, _text_of(key, repr(value) if isinstance(value, float) else str(value))]
     return words
+
+
+def _text_of(key: str, word: str) -> str:
+    if "\0" in word or any("\ud800" <= letter <= "\udfff" for letter in word):
+        raise usage_error(f"{key} is {word!r}, which is no text in UTF-8", "use letters that can be written down")
+    return word
 
 
 def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> list[str]:

@@ -21,7 +21,7 @@ from ._step import Step
 from ._tensors import Tensors
 from .algorithm import chosen
 from .errors import usage_error
-from .functions import checked_labels
+from .functions import source_of
 from .results import load
 
 _pause_of_left_step_s = 0.15  # longer than a leader takes to look whether its program wants to stop
@@ -48,16 +48,11 @@ class Joined:
         self._command: Command | None = None
         self._at: _gossamer.Job | None = None  # the present step's, or the last one's
         self._batch_sampler = BatchSampler()
-        classes, checked = checked_labels(labels, samples or 0)
-        self._source = _gossamer.Source(
-            self._tensors.names,
-            self._tensors.shapes,
-            self._tensors.array,
-            samples or _uncounted,
-            checked,
-            classes,
-            data_id,
-        )
+        tensors = self._tensors
+        if samples is None and labels is not None:
+            raise usage_error("labels= is given without samples=", "say how many samples there are")
+        count = _uncounted if samples is None else samples
+        self._source = source_of(tensors.names, tensors.shapes, tensors.array, count, labels, data_id)
         self._kept = Kept()
         if group is None:
             self._source.keep_with(self._kept.save, self._kept.restore)

@@ -1,5 +1,6 @@
 """The callback form: a function gives the loss and the gradient, and Gossamer calls it."""
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,8 +31,8 @@ def train(
     """Trains with several workers in this process, in real time.
 
     gradient(x, samples, rank, step) returns the mean loss over a minibatch and its gradient at x, a float32 vector of
-    the size of ``initial``. ``x`` and ``samples`` (numbers from 0 to ``samples`` - 1) are read-only arrays that are
-    valid during the call. Workers call it from threads of their own, one at a time in Python code.
+    the size of ``initial``. ``x`` and ``samples`` (numbers from 0 to ``samples`` - 1) are arrays of the call's own: to
+    change or to keep them changes nothing else. Workers call it from threads of their own, one at a time in Python code.
 
     evaluate(x) returns a loss, or a loss and an accuracy, of the mean model; they appear as test loss and test accuracy
     in progress, metrics and plots. ``labels`` (whole numbers from 0 on, one for each sample) are for partitions by
@@ -73,16 +74,41 @@ def simulate(
 def _source(gradient, initial, samples, evaluate, labels, data_id) -> "_gossamer.Source":
     if not callable(gradient):
         raise usage_error("gradient is no function", "pass f(x, samples, rank, step) -> (loss, gradient)")
-    x = numpy.ascontiguousarray(initial, dtype=numpy.float32)
-    if x.ndim != 1 or x.size == 0:
-        raise usage_error(f"initial has the shape {x.shape}", "pass a vector of at least one element")
-    classes, checked = checked_labels(labels, samples)
-    source = _gossamer.Source(["x"], [[x.size]], x, samples, checked, classes, data_id)
+    if evaluate is not None and not callable(evaluate):
+        raise usage_error("evaluate is no function", "pass f(x) -> loss, or -> (loss, accuracy)")
+    x = _vector_of(initial)
+    source = source_of(["x"], [[x.size]], x, samples, labels, data_id)
     source.compute_with(gradient, evaluate)
     return source
 
 
-def checked_labels(labels, samples: int) -> tuple[int, list[float]]:
+def _vector_of(initial: Any) -> numpy.ndarray:
+    try:
+        x = numpy.ascontiguousarray(initial, dtype=numpy.float32)
+    except (TypeError, ValueError) as e:
+        raise usage_error(f"initial is no vector of numbers: {e}", "pass one element for each parameter") from None
+    if x.ndim != 1 or x.size == 0:
+        raise usage_error(f"initial has the shape {x.shape}", "pass a vector of at least one element")
+    if not numpy.isfinite(x).all():
+        raise usage_error("initial has elements that are not finite in float32", "begin with finite numbers")
+    return x
+
+
+def source_of(names, shapes, initial: numpy.ndarray, samples: Any, labels: Any, data_id: Any) -> "_gossamer.Source":
+    """A model and its data, as the run sees them."""
+    try:
+        count = operator.index(samples)
+    except TypeError:
+        count = 0
+    if not 1 <= count < 1 << 32:
+        raise usage_error(f"samples is {samples!r}", "give the number of all samples, from 1 to 4294967295")
+    if not isinstance(data_id, str) or "\0" in data_id:
+        raise usage_error(f"data_id is {data_id!r}", "give a name for the data, as text")
+    classes, checked = _checked_labels(labels, count)
+    return _gossamer.Source(names, shapes, initial, count, checked, classes, data_id)
+
+
+def _checked_labels(labels, samples: int) -> tuple[int, list[float]]:
     if labels is None:
         return 0, []
     numbers = numpy.asarray(labels)
@@ -107,19 +133,32 @@ def _checked(gradient: Gradient) -> Gradient:
     def checked(x, samples, rank, step):
         nonlocal calls
         calls += 1
-        loss, g = gradient(x, samples, rank, step)
-        if calls % _calls_between_checks == 1:
-            g = numpy.array(g, copy=True)
-            again, other = gradient(x, samples, rank, step)
-            if float(again) != float(loss) or not numpy.array_equal(other, g, equal_nan=True):
+        result = gradient(x, samples, rank, step)
+        if calls % _calls_between_checks == 1 and _is_result(result):
+            result = result[0], numpy.array(result[1], copy=True)
+            again = gradient(x, samples, rank, step)
+            if not _are_equal(result, again):
                 raise usage_error(
                     f"gradient(x, samples, rank={rank}, step={step}) gave two results for the same arguments",
                     "draw random numbers from a generator that is seeded by rank and step, and switch dropout off or "
                     "seed it likewise; a simulation repeats itself only so",
                 )
-        return loss, g
+        return result
 
     return checked
+
+
+def _is_result(result: Any) -> bool:
+    """False where the run refuses it in a moment, in words of its own."""
+    return isinstance(result, tuple) and len(result) == 2 and numpy.asarray(result[1]).dtype.kind in "fiu"
+
+
+def _are_equal(one: tuple, other: Any) -> bool:
+    if not _is_result(other):
+        return False
+    losses = numpy.array([float(one[0]), float(other[0])])
+    same_loss = losses[0] == losses[1] or bool(numpy.isnan(losses).all())
+    return same_loss and bool(numpy.array_equal(numpy.asarray(other[1]), one[1], equal_nan=True))
 
 
 def _finish(command: Command) -> Run:

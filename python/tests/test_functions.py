@@ -1,5 +1,6 @@
 import math
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -106,6 +107,14 @@ def test_an_exception_of_the_function_is_raised_as_it_is():
         ({"labels": [1, 2]}, gossamer.UsageError, r"shape \(2,\)"),
         ({"partition": "label"}, gossamer.UsageError, "deals by class"),
         ({"resume": "nowhere"}, gossamer.Error, "nowhere"),
+        ({"samples": 0}, gossamer.UsageError, "samples is 0; give the number of all samples"),
+        ({"samples": -1}, gossamer.UsageError, "samples is -1"),
+        ({"samples": "400"}, gossamer.UsageError, "samples is '400'"),
+        ({"data_id": 5}, gossamer.UsageError, "data_id is 5"),
+        ({"evaluate": 5}, gossamer.UsageError, "evaluate is no function"),
+        ({"help": True}, gossamer.UsageError, "help is no setting"),
+        ({"out": "a\0b"}, gossamer.UsageError, "no text in UTF-8"),
+        ({"out": "\udcff"}, gossamer.UsageError, "no text in UTF-8"),
     ],
 )
 def test_bad_settings_are_refused(arguments, kind, sentence):
@@ -127,6 +136,38 @@ def test_bad_settings_are_refused(arguments, kind, sentence):
 def test_bad_results_end_the_run(function, kind, sentence):
     with pytest.raises(kind, match=sentence):
         gossamer.train(function, numpy.zeros(10), **job)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "sentence"),
+    [
+        (lambda *a: None, gossamer.UsageError, "returned no pair"),
+        (lambda *a: (1.0, "vector"), gossamer.UsageError, "no contiguous vector of float32"),
+        (lambda *a: (math.nan, numpy.zeros(10, numpy.float32)), gossamer.DivergedError, "its loss is nan"),
+    ],
+)
+def test_bad_results_end_a_simulation_with_the_same_words(function, kind, sentence):
+    with pytest.raises(kind, match=sentence):
+        gossamer.simulate(function, numpy.zeros(10), **job, **world)
+
+
+@pytest.mark.parametrize("initial", [None, "abc", {}, [math.nan] * 10, [1e300] * 10, numpy.zeros((10, 1))])
+def test_a_beginning_that_is_no_vector_is_refused(initial):
+    with pytest.raises(gossamer.UsageError, match="initial"):
+        gossamer.train(gradient, initial, **job)
+
+
+def test_settings_may_be_numbers_of_numpy_and_paths():
+    settings = {
+        "lr": numpy.float64(0.05),
+        "epochs": numpy.int64(2),
+        "out": pathlib.Path("run"),
+        "batch": numpy.uint8(8),
+    }
+    gossamer.train(gradient, numpy.zeros(10), **(job | settings))
+    run = gossamer.train(gradient, numpy.zeros(10), **(job | settings), overwrite=numpy.True_)
+    assert run.settings["lr"] == 0.05 and run.settings["batch"] == 8
+    assert gossamer.load(b"run").summary == run.summary
 
 
 def interrupting(times):
