@@ -20,6 +20,10 @@ def _is_array(x: Any) -> bool:
 def _type_of(x: Any) -> str:
     if not (_is_array(x) or _is_tensor(x)):
         raise usage_error(f"a {type(x).__name__} is given to a group", "pass an array of NumPy or a tensor of PyTorch")
+    if _is_array(x) and x.dtype.hasobject:
+        raise usage_error("an array of objects is given to a group", "pass numbers")
+    if _is_tensor(x) and (str(x.layout) != "torch.strided" or x.is_quantized or x.device.type == "meta"):
+        raise usage_error("a sparse, quantised or empty kind of tensor is given to a group", "pass a dense one")
     return str(x.dtype).removeprefix("torch.")
 
 
@@ -49,6 +53,8 @@ def floats_of(x: Any) -> numpy.ndarray:
 def require_writable(x: Any) -> None:
     if _is_array(x) and not x.flags.writeable:
         raise usage_error("the array is read-only, and the result is written into it", "pass a copy")
+    if _is_tensor(x) and any(size > 1 and step == 0 for size, step in zip(x.shape, x.stride())):
+        raise usage_error("elements of the tensor share their places, and the result is written into it", "pass a copy")
 
 
 def _place_of(x: Any) -> int:
@@ -73,13 +79,17 @@ def bytes_of(x: Any) -> numpy.ndarray:
         return numpy.ascontiguousarray(x).reshape(-1).view(numpy.uint8)
     import torch
 
-    return x.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    if x.numel() == 0:
+        return numpy.empty(0, numpy.uint8)
+    return x.detach().cpu().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8).numpy()
 
 
 def like(x: Any, data: bytes) -> Any:
     """A new array or tensor of the type, shape and device of x, from its bytes."""
     if _is_array(x):
         return numpy.frombuffer(data, dtype=x.dtype).reshape(x.shape).copy()
+    if x.numel() == 0:
+        return x.detach().clone()
     return _tensor_of(numpy.frombuffer(data, dtype=numpy.uint8).copy()).view(x.dtype).view(x.shape).to(x.device)
 
 

@@ -49,6 +49,8 @@ class Collectives:
     def __init__(self, topology: str | None, on_loss: str, settings: dict[str, Any]):
         if on_loss not in ("continue", "raise"):
             raise usage_error(f"on_loss is {on_loss!r}", 'allowed are "continue" and "raise"')
+        if not isinstance(settings["seed"], int):
+            raise usage_error(f"seed is {settings['seed']!r}", "give a whole number from 0 on")
         self._has_neighbours, self._raises = topology is not None, on_loss == "raise"
         self._turns = Turns(topology, settings)
         self._engine = self._turns.engine
@@ -154,9 +156,15 @@ class Collectives:
         x may be of any type; shape and type are the same in all members. Cost: n - 1 messages of each member, one of
         which has the tensor, which takes n - 1 hops.
 
-        Raises ``MembershipChanged`` in all members when the source is lost; x is then as it was.
+        Raises ``MembershipChanged`` in all members when the source is lost; x is then as it was. Raises ``UsageError``
+        for a source that has never been a member.
         """
         require_writable(x)
+        if self._turns.founders and source not in self._turns.founders:
+            raise usage_error(
+                f"rank {source!r} is to broadcast, and has never been a member",
+                f"members are {_list(self.members)}",
+            )
         self._require_member(source)
         about = f"broadcast(source={source}) of {described(x)}"
         parts = self._gather(about, bytes_of(x) if source == self.rank else nothing)
@@ -183,6 +191,8 @@ class Collectives:
     # -- calls ---------------------------------------------------------------------------------------------------------
 
     def _codec(self, spec: str) -> Codec:
+        if not isinstance(spec, str):
+            raise usage_error(f"codec is {spec!r}", 'give its name, as "uniform:bits=8"')
         if spec not in self._codecs:
             self._codecs[spec] = Codec(spec, self._seed, max(self.rank, 0))
         return self._codecs[spec]

@@ -14,23 +14,25 @@ class Evaluation:
     """Calls ``evaluate(module)`` between two steps, in evaluation mode and without gradients.
 
     The loop's module holds the model of a step, and its mode is the loop's: so a copy is evaluated. The module of a
-    group may be spread over its processes, and has no copy: it is evaluated itself, and the next step loads it anew.
+    group may be spread over its processes, and has no copy; neither have some of PyTorch's, as those with weight_norm.
+    Such a one is evaluated itself, and the next step loads it anew.
     """
 
     def __init__(self, module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], Any] | None, tensors: Tensors):
         self._module, self._evaluate, self._tensors = module, evaluate, tensors
         self._copy: tuple[torch.nn.Module, Tensors] | None = None
+        self._has_copy = tensors.group is None
 
     def at(self, job: Any) -> Any:
         """Returns a loss, or the pair (loss, accuracy), at the model of a job."""
         if self._evaluate is None:
             return math.nan, None
-        if self._tensors.group is not None:
+        if self._has_copy and self._copy is None:
+            self._copy = self._copied()
+            self._has_copy = self._copy is not None
+        if self._copy is None:
             self._tensors.load(job)
             return self.of_module()
-        if self._copy is None:
-            other = copy.deepcopy(self._module)
-            self._copy = other, Tensors(other, self._tensors.has_statistics)
         module, tensors = self._copy
         tensors.load(job)
         with torch.no_grad():
@@ -39,6 +41,14 @@ class Evaluation:
                     theirs.copy_(mine)
         module.eval()
         return self._call(module)
+
+    def _copied(self) -> tuple[torch.nn.Module, Tensors] | None:
+        try:
+            other = copy.deepcopy(self._module)
+        except RuntimeError:  # it has tensors that follow from others
+            return None
+        tensors = Tensors(other, self._tensors.has_statistics)
+        return (other, tensors) if tensors.names == self._tensors.names else None  # those of TorchScript lose some
 
     def of_module(self) -> Any:
         """The same at what the module holds. All processes of a group call it together."""

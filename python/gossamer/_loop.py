@@ -36,6 +36,10 @@ class Joined:
         self, module, optimiser, samples, batch, evaluate, averages_statistics, group, labels, data_id, settings
     ):
         self._takes_gradients = optimiser is None
+        if isinstance(optimiser, type) or not (self._takes_gradients or callable(getattr(optimiser, "step", None))):
+            raise usage_error(
+                f"the optimiser is {optimiser!r}", "pass one of torch.optim, or None, to hand over gradients"
+            )
         self._check(settings, samples, batch)
         self._counted = samples
         self._module, self._group = module, group
@@ -131,6 +135,8 @@ class Joined:
         return state
 
     def __enter__(self) -> "Joined":
+        if self._command is not None:
+            raise usage_error("the same run is begun twice", "call gossamer.torch.join anew")
         if self._group is not None:
             self._group.interrupts.keep()
         self._command = Command(self._source, process_words(self._job_under, "trains alone"))
@@ -139,6 +145,12 @@ class Joined:
     def __iter__(self) -> Iterator[Step]:
         if self._command is None:
             raise usage_error("the run has not begun", "write `with gossamer.torch.join(...) as run:` around the loop")
+        left = self._source.unanswered()
+        if left is not None:
+            raise usage_error(
+                f"a loop begins, and another one has left step {left.step} without handing it over",
+                "call step.done(loss) before the loop is left, or leave the with-block",
+            )
         while (job := self._next()) is not None:
             self._tensors.load(job)
             self._at = job
@@ -172,7 +184,13 @@ class Joined:
             if place != expected:
                 ahead.begin_at(*place)
                 batches = iter(loader)
-            yield step, next(batches)
+            try:
+                batch = next(batches)
+            except StopIteration:
+                raise usage_error(
+                    "the loader has come to its end before the run", "make it with batch_sampler=run.batch_sampler"
+                ) from None
+            yield step, batch
             expected = (place[0], step.number + 1)
 
     def __exit__(self, kind, value, traceback) -> None:

@@ -18,7 +18,9 @@ def running_statistics(module: torch.nn.Module) -> dict[str, torch.Tensor]:
 
 
 def _whole(t: torch.Tensor) -> torch.Tensor:
-    """Gathers a tensor whose parts lie in several processes. All of them call it."""
+    """Gathers a tensor whose parts lie in several processes. All of them call it. And fills in a sparse one."""
+    if t.is_sparse:
+        return t.to_dense()
     return t.full_tensor() if hasattr(t, "full_tensor") else t
 
 

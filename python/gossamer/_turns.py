@@ -38,11 +38,14 @@ class Turns:
         self._calls = 0
         self.rank = -1
         self.members: tuple[int, ...] = ()
+        self.founders: tuple[int, ...] = ()
         self.lost: tuple[int, ...] = ()  # in the last call
 
     def begin(self) -> None:
         if "GOSSAMER_JOIN" in os.environ:
             raise usage_error("GOSSAMER_JOIN is set, and nobody comes to a group that has begun", "start all anew")
+        if self._command is not None:
+            raise usage_error("the same group is begun twice", "call gossamer.collectives anew")
         self._command = Command(self._source, process_words(self._words, "is a group of one"))
         try:
             self._job = self._take()
@@ -50,6 +53,7 @@ class Turns:
             self.fall_out(e)
             raise
         self.rank, self.members = self._job.worker, tuple(self.engine.members)
+        self.founders = self.members
 
     def call(self, hand_over: "Callable[[_gossamer.Job], None]") -> None:
         """Lets the worker carry out what is handed over with its job, and waits for the outcome."""

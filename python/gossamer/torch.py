@@ -64,7 +64,8 @@ def join(
                 None: the loop brings its batches, and ``steps=`` ends the run instead of ``epochs=``
     batch       samples of a step
     evaluate    f(module) -> loss, (loss, accuracy) or {"loss": ..., "accuracy": ...}; called between two steps with a
-                copy that holds the mean of all models, in evaluation mode and without gradients
+                copy that holds the mean of all models, in evaluation mode and without gradients. A module that
+                PyTorch cannot copy, as those with weight_norm and those of TorchScript, is evaluated itself
     running_statistics  "local": the running means and variances of normalising layers stay in each process, as all
                 buffers do. "average": they are averaged like parameters, through the codec and at its cost; what a
                 step changes in them is part of its direction
@@ -86,6 +87,8 @@ def join(
     Raises ``gossamer.Error`` and its kinds. An exception of the loop ends this worker as a death does, and the others
     go on; Ctrl-C, and a loop that is left by ``break``, end the run as Ctrl-C does at ``gossamer train``.
     """
+    if not isinstance(module, torch.nn.Module):
+        raise usage_error(f"the module is a {type(module).__name__}", "pass join the module, and then its optimiser")
     if running_statistics not in ("local", "average"):
         raise usage_error(f'running_statistics="{running_statistics}" is unknown', 'allowed are "local" and "average"')
     averages = running_statistics == "average"

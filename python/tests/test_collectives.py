@@ -211,6 +211,11 @@ def test_a_slow_member_is_waited_for(launch):
         (lambda g: g.all_reduce(numpy.ones(3, float32), codec="unifrom"), "did you mean 'uniform'"),
         (lambda g: g.all_reduce(numpy.broadcast_to(float32(1), 3)), "read-only"),
         (lambda g: g.neighbour_average(numpy.ones(3, float32)), "this group has no topology"),
+        (lambda g: g.all_reduce(numpy.ones(3, float32), codec=8), "codec is 8; give its name"),
+        (lambda g: g.broadcast(numpy.ones(3), source=5), "rank 5 is to broadcast, and has never been a member"),
+        (lambda g: g.broadcast(numpy.ones(3), source="0"), "rank '0' is to broadcast"),
+        (lambda g: g.all_gather(numpy.array([None])), "an array of objects"),
+        (lambda g: g.__enter__(), "the same group is begun twice"),
     ],
 )
 def test_misuse_is_a_sentence(act, sentence):
@@ -222,6 +227,22 @@ def test_misuse_is_a_sentence(act, sentence):
         group.barrier()
     with pytest.raises(gossamer.UsageError, match="allowed are"):
         gossamer.collectives(on_loss="ignore")
+    with pytest.raises(gossamer.UsageError, match="seed is None"):
+        gossamer.collectives(seed=None)
+    with pytest.raises(gossamer.UsageError, match="begun twice"):
+        group.__enter__()
+
+
+def test_tensors_of_any_kind_are_carried():
+    torch = pytest.importorskip("torch")
+    with gossamer.collectives() as group:
+        empty = torch.zeros(0, 3)
+        assert group.broadcast(empty) is empty and group.all_gather(empty)[0].shape == (0, 3)
+        turned = torch.tensor([1 + 2j, 3 - 4j]).conj()
+        assert torch.equal(group.all_gather(turned)[0], turned)
+        for wrong in (torch.ones(1).expand(3), torch.ones(3).to_sparse(), torch.ones(3, device="meta")):
+            with pytest.raises(gossamer.UsageError, match="tensor"):
+                group.all_reduce(wrong)
 
 
 def test_nobody_comes_later(launch, monkeypatch):

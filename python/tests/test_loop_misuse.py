@@ -1,0 +1,114 @@
+"""Loops that are not as the documentation has them, and modules of rare kinds."""
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import gossamer.torch  # noqa: E402
+
+job = {"samples": 40, "batch": 4, "epochs": 2}
+
+
+def joined(net=None, optimiser=None, **settings):
+    net = net or torch.nn.Linear(3, 1)
+    optimiser = optimiser or torch.optim.SGD(net.parameters(), lr=0.01)
+    return gossamer.torch.join(net, optimiser, **(job | settings))
+
+
+def train(net, **settings):
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.01)
+    with joined(net, optimiser, **settings) as run:
+        for step in run:
+            optimiser.zero_grad()
+            loss = net(torch.ones(4, 3)).pow(2).mean()
+            loss.backward()
+            optimiser.step()
+            step.done(loss)
+    return run
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"samples": 0}, "samples is 0; give the number of all samples"),
+        ({"samples": -4}, "samples is -4"),
+        ({"samples": "40"}, "samples is '40'"),
+        ({"optimiser": "sgd"}, "the optimiser is 'sgd'; pass one of torch.optim"),
+        ({"optimiser": torch.optim.SGD}, "pass one of torch.optim"),
+        ({"net": "net", "optimiser": torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=1)}, "the module is a str"),
+        ({"help": True}, "help is no setting"),
+    ],
+)
+def test_what_cannot_join_is_refused(settings, sentence):
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        joined(**settings).__enter__()
+
+
+def test_a_loop_after_one_that_left_its_step_is_refused():
+    with pytest.raises(gossamer.UsageError, match="another one has left step 0 without handing it over"):
+        with joined() as run:
+            for _ in run:
+                break
+            list(run)
+
+
+def test_a_loop_goes_on_where_another_one_was_left_after_its_step():
+    numbers = []
+    with joined() as run:
+        for _ in range(2):
+            for step in run:
+                step.done(1.0)
+                numbers.append(step.number)
+                if step.number == 3:
+                    break
+    assert numbers == list(range(20)) and run.summary["end"] == "planned"
+
+
+def test_a_run_is_begun_once():
+    run = joined()
+    with run:
+        for step in run:
+            step.done(1.0)
+    with pytest.raises(gossamer.UsageError, match="begun twice"):
+        run.__enter__()
+
+
+def test_a_loader_that_ends_before_the_run_is_named():
+    data = torch.utils.data.TensorDataset(torch.ones(40, 3))
+    with pytest.raises(gossamer.UsageError, match="the loader has come to its end before the run"):
+        with joined() as run:
+            for step, _ in run.with_batches(torch.utils.data.DataLoader(data, batch_size=4)):
+                step.done(1.0)
+
+
+@pytest.mark.parametrize("kind", ["weight_norm", "script"])
+def test_a_module_without_copies_is_evaluated_itself(kind):
+    linear = torch.nn.Linear(3, 1)
+    net = torch.nn.utils.weight_norm(linear) if kind == "weight_norm" else torch.jit.script(linear)
+    modes = []
+
+    def evaluate(model):
+        modes.append(model.training)
+        return model(torch.ones(4, 3)).pow(2).mean()
+
+    run = train(net, evaluate=evaluate)
+    assert not any(modes) and net.training
+    assert run.summary["test_loss"] == pytest.approx(float(net(torch.ones(4, 3)).pow(2).mean()), rel=1e-5)
+
+
+def test_sparse_gradients_are_handed_over():
+    table = torch.nn.Embedding(20, 3, sparse=True)
+    before = table.weight.detach().clone()
+    with gossamer.torch.join(table, None, lr=1.0, steps=1) as run:
+        for step in run:
+            loss = table(torch.arange(5)).sum()
+            loss.backward()
+            step.done(loss)
+    moved = before - run.state_dict()["weight"]
+    assert torch.allclose(moved[:5], torch.ones(5, 3)) and not moved[5:].any()
+
+
+def test_labels_need_a_number_of_samples():
+    net = torch.nn.Linear(3, 1)
+    with pytest.raises(gossamer.UsageError, match="labels= is given without samples="):
+        gossamer.torch.join(net, None, steps=3, labels=[0])
