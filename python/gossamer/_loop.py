@@ -1,5 +1,6 @@
 """The loop form: what ``gossamer.torch.join`` returns."""
 
+import copy
 import math
 import os
 import shutil
@@ -127,11 +128,17 @@ class Joined:
                 "this process has evaluated no mean of the models",
                 "ask the process that leads, where run.folder is set",
             )
-        state = {name: tensor.clone() for name, tensor in self._module.state_dict().items()}
-        sizes = [p.numel() for p in self._tensors.parameters]
-        parts = torch.from_numpy(self._mean).split(sizes)
-        for name, part, p in zip(self._tensors.names, parts, self._tensors.parameters):
-            state[name] = part.view(p.shape).to(p.dtype).to(p.device)
+        tensors = self._tensors
+        parts = torch.from_numpy(self._mean).split([p.numel() for p in tensors.parameters])
+        means = {id(p): part.view(p.shape).to(p.dtype).to(p.device) for part, p in zip(parts, tensors.parameters)}
+        named = dict(zip(tensors.names, tensors.parameters))
+        state = {}
+        for name, value in self._module.state_dict(keep_vars=True).items():
+            mean = means.get(id(named.get(name, value)))  # a shared parameter has several names, and travels under one
+            if mean is not None:
+                state[name] = mean.clone()
+            else:
+                state[name] = value.detach().clone() if isinstance(value, torch.Tensor) else copy.deepcopy(value)
         return state
 
     def __enter__(self) -> "Joined":

@@ -112,3 +112,31 @@ def test_labels_need_a_number_of_samples():
     net = torch.nn.Linear(3, 1)
     with pytest.raises(gossamer.UsageError, match="labels= is given without samples="):
         gossamer.torch.join(net, None, steps=3, labels=[0])
+
+
+class Tied(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+        self.second.weight = self.first.weight
+
+    def forward(self, x):
+        return self.second(self.first(x))
+
+    def get_extra_state(self):
+        return {"version": 3}
+
+    def set_extra_state(self, state):
+        assert state == {"version": 3}
+
+
+def test_the_state_has_the_mean_under_all_names_of_a_shared_parameter():
+    net = Tied()
+    run = train(net)
+    with torch.no_grad():
+        wanted = net.first.weight.clone()
+        net.first.weight.zero_()  # as the model of one worker differs from the mean
+    state = run.state_dict()
+    assert torch.allclose(state["first.weight"], wanted) and torch.equal(state["second.weight"], state["first.weight"])
+    net.load_state_dict(state)
+    assert torch.allclose(net.second.weight, wanted) and list(state) == list(net.state_dict())
