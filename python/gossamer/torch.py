@@ -134,7 +134,9 @@ def gradient(
 
 def evaluation(module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], Any]) -> Callable:
     """Makes the ``evaluate=`` of ``gossamer.train`` and ``gossamer.simulate``: ``evaluate`` gets the module with the
-    mean model, in evaluation mode and without gradients, and gives a loss or (loss, accuracy)."""
+    mean model, in evaluation mode and without gradients, and gives a loss or (loss, accuracy).
+
+    It is a copy. Its buffers, as the running statistics of batch normalisation, are those that ``module`` has then."""
     other = copy.deepcopy(module)
     tensors = Tensors(other)
 
@@ -143,6 +145,8 @@ def evaluation(module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], An
         tensors.write()
         other.eval()
         with torch.no_grad():
+            for mine, theirs in zip(module.buffers(), other.buffers()):
+                theirs.copy_(mine)
             return evaluate(other)
 
     return f

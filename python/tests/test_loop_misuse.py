@@ -1,4 +1,4 @@
-"""Loops that are not as the documentation has them, and modules of rare kinds."""
+"""Loops that are not as the documentation has them, and modules of rarer kinds."""
 
 import pytest
 
@@ -140,3 +140,18 @@ def test_the_state_has_the_mean_under_all_names_of_a_shared_parameter():
     assert torch.allclose(state["first.weight"], wanted) and torch.equal(state["second.weight"], state["first.weight"])
     net.load_state_dict(state)
     assert torch.allclose(net.second.weight, wanted) and list(state) == list(net.state_dict())
+
+
+def test_an_evaluation_in_a_simulation_has_the_running_statistics():
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 1))
+    points = torch.randn(40, 3) + 5
+    f, x = gossamer.torch.gradient(net, lambda model, samples: model(points[samples]).pow(2).mean())
+    seen = []
+
+    def evaluate(model):
+        seen.append(model[0].running_mean.clone())
+        return model(points).pow(2).mean()
+
+    world = {"workers": 2, "seconds_per_sample": 1e-4, "lr": 0.01, "network": "wan"}
+    gossamer.simulate(f, x, **(job | world), evaluate=gossamer.torch.evaluation(net, evaluate))
+    assert (seen[-1] > 3).all() and torch.equal(seen[-1], net[0].running_mean)
