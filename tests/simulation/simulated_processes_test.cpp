@@ -159,6 +159,13 @@ TEST(simulated_processes, take_in_who_was_let_in_by_a_leader_that_has_died) {
   }
 }
 
+// To a new leader the updates of the time before, which it learns from books, are not those of one gradient.
+TEST(simulated_processes, measure_staleness_anew_under_a_new_leader) {
+  const auto plan = one({.kind = fault_kind::kill, .at_s = 2.5, .coordinators = 1});
+  const auto ages = simulate(prepare(lawful_run("ad-psgd")), apart(), {.faults = plan}).summary.staleness;
+  EXPECT_LT(ages.rbegin()->first, 40u); // the others have done hundreds of updates before
+}
+
 // The auditor checks that counts never go back, also under a leader that has just come.
 TEST(simulated_processes, count_on_when_one_leads_that_has_just_come) {
   for (const char* algorithm : {"ad-psgd", "async-sgd", "d-psgd"})

@@ -39,7 +39,10 @@ struct leadership {
   }
 
   void add(const run_books& known) {
+    const auto updates = progress.updates();
     progress.add(known.counted);
+    for (auto& seen : updates_seen) // what was done before is no staleness of gradients that are under way
+      seen += progress.updates() - updates;
     evaluating.add(known.counted);
     unreported = std::max(unreported, known.unreported);
   }
