@@ -189,10 +189,12 @@ TEST_F(detached, a_strangers_port_is_told_from_a_leader) {
   ASSERT_EQ(listen(listener, 8), 0); // never answers
   ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&where), &size), 0);
   const auto address = "127.0.0.1:" + std::to_string(ntohs(where.sin_port));
-  const auto ended = here({"status", address, "--patience", "0.5", "--no-token"});
+  for (const words& asks : {words{"status", address}, words{"node", "--join", address}}) {
+    const auto ended = here(asks + words{"--patience", "0.5", "--no-token"});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("nobody leads a run at " + address + ": it does not answer"));
+  }
   close(listener);
-  EXPECT_EQ(ended.status, 1);
-  EXPECT_THAT(ended.err, HasSubstr("nobody leads a run at " + address));
 }
 
 class launched_run : public command {

@@ -44,6 +44,8 @@ endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
 std::string control_plane::describe(const caf::error& e) const {
   if (const auto hitch = tunnel_.trouble(); !hitch.why.empty())
     return "it " + hitch.why;
+  if (e == caf::sec::request_timeout)
+    return "it does not answer";
   return e == caf::sec::disconnect_during_handshake
              ? "it closes the connection, as a leader that asks for certificates "
                "or a token does"
