@@ -198,7 +198,10 @@ int supervisor::status() const {
 }
 
 std::optional<supervisor::failure> supervisor::failed_start() const {
-  if (!begun_ && interrupted_ == 0 && leaderless_ && is_speechless(leaderless_->status))
+  const auto has_not_said_why = [](const leader_end& end) {
+    return is_speechless(end.status) || (end.status != 0 && end.last_words.empty());
+  };
+  if (!begun_ && interrupted_ == 0 && leaderless_ && has_not_said_why(*leaderless_))
     return failure{leads_, fmt::format("{}, which leads, {} before the run had begun", name_of(leads_),
                                        described_end(leaderless_->status, leaderless_->last_words))};
   if (!given_up_)

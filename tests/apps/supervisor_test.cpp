@@ -91,6 +91,15 @@ TEST(supervisor, leaves_words_to_a_leader_that_has_some) {
   EXPECT_EQ(all.status(), 2);
 }
 
+TEST(supervisor, speaks_for_a_leader_that_ends_without_a_word) {
+  launch_of all(3);
+  all.on_end(0, 1, "", 1);
+  EXPECT_TRUE(all.is_over());
+  ASSERT_TRUE(all.failed_start());
+  EXPECT_EQ(all.failed_start()->sentence,
+            "node 0 on h, which leads, ended with status 1 and without a word before the run had begun");
+}
+
 TEST(supervisor, gives_up_a_node_that_does_not_start) {
   for (const auto& [status, words, sentence] : {std::tuple{127, "no such file", "ended with status 127: no such file"},
                                                 std::tuple{3, "", "ended with status 3 and without a word"},
