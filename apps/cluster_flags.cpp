@@ -95,10 +95,9 @@ void add_node_flags(CLI::App& command, node_options& n) {
       ->check(within(0, 65'535));
   add_time(command, "--wait", n.wait_s, "seconds until all must have come", {1, 1e6});
   command
-      .add_option("--device", n.device,
-                  "of one that joins: where its gradients are computed (default: as the job says)")
+      .add_option("--device", n.device, "where the gradients of its workers are computed (default: as the job says)")
       ->type_name("DEVICE");
-  command.add_option("--threads", n.threads, "of one that joins: threads for messages")
+  command.add_option("--threads", n.threads, "threads for messages; 0: of one that leads, as the job says")
       ->type_name("N")
       ->check(within(actors::allowed::threads.min, actors::allowed::threads.max));
   add_node_place(command, n);

@@ -54,6 +54,11 @@ void replace_flag(std::vector<std::string>& words, const std::string& flag, cons
   words.insert(words.end(), {flag, value});
 }
 
+void add_device(std::vector<std::string>& words, const host& where) {
+  if (!where.device.empty())
+    words.insert(words.end(), {"--device", where.device});
+}
+
 /// @error errc::usage for a job that asks for what the launcher does
 void require_launchable(const feed_options& job) {
   if (job.trace)
@@ -173,6 +178,7 @@ std::vector<std::string> launch_plan::leader_words() const {
       "node",      "--listen", fmt::format("{}:0", leader_address()), "--nodes", fmt::format("{}", nodes_.size()),
       "--announce"};
   add_telling(words);
+  add_device(words, nodes_[0]);
   return words;
 }
 
@@ -181,8 +187,7 @@ std::vector<std::string> launch_plan::joining_words(std::size_t k, const std::st
   add_telling(words);
   if (const auto threads = job_.options.run.threads; threads > 0)
     words.insert(words.end(), {"--threads", fmt::format("{}", threads)});
-  if (!nodes_[k].device.empty())
-    words.insert(words.end(), {"--device", nodes_[k].device});
+  add_device(words, nodes_[k]);
   const auto& node = how_.node;
   if (node.data_from_peers)
     words.emplace_back("--data-from-peers");

@@ -281,7 +281,10 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
   s.tell = teller(output);
   s.survives = keeper_of_survivors(output);
-  s.threads = job.run.threads;
+  s.threads = node.threads > 0 ? node.threads : job.run.threads;
+  s.device_of_others = job.run.device;
+  if (!node.device.empty())
+    job.run.device = node.device;
   kept_token kept;
   s.listens = [&](const auto& where) {
     kept = keep_for_visitors(p, shown.token, to_string(where));

@@ -66,6 +66,13 @@ void check_nodes(const experiment& e, const leader_settings& s) {
                 "each node has at least one: use fewer nodes or more --workers");
 }
 
+run_settings settings_for_others(const experiment& e, const leader_settings& s) {
+  auto result = e.settings;
+  if (!s.device_of_others.empty())
+    result.device = s.device_of_others;
+  return result;
+}
+
 } // namespace
 
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
@@ -82,7 +89,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const scoped_life files{spawn_files_of(system, *e)};
   const run_offer offer{.node = 0,
                         .run = secret_number(),
-                        .settings = to_text(e->settings),
+                        .settings = to_text(settings_for_others(*e, s)),
                         .faults = !around.faults.harms() ? "" : to_toml(around.faults),
                         .workers_per_node = around.workers_per_node,
                         .checkpoints = around.checkpoints ? around.checkpoints->path().string() : "",

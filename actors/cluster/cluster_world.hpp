@@ -60,6 +60,7 @@ struct leader_settings : node_settings {
   std::function<void(const run_summary&)> ends = [](const auto&) {};
   std::string folder = {};            ///< where the run is written down; a later leader goes on there
   std::function<void()> stop = [] {}; ///< a process asks for the end: `interrupted` is true from now on. Threads: any
+  std::string device_of_others = {};  ///< where other nodes compute that do not choose; empty: as this one does
 };
 
 /// The state that a node takes over with the lead.

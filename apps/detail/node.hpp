@@ -39,8 +39,8 @@ struct node_options {
   bool data_from_peers = false;  ///< a node that joins gets missing data from other nodes
   std::string data_cache;        ///< folder of that data; empty: the user's caches
   std::string data_rate;         ///< rate limit of that: `parse_byte_rate`; empty: none
-  std::string device;            ///< for a node that joins; empty: the job's
-  std::size_t threads = 0;       ///< threads of its scheduler; 0: one for each processor
+  std::string device;            ///< of its own workers; empty: the job's
+  std::size_t threads = 0; ///< threads of its scheduler; 0: one for each processor, or, of one that leads, the job's
 };
 
 /// Resolves the place at which a node that was started like all others leads or joins.

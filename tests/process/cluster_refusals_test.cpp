@@ -61,6 +61,19 @@ TEST_F(refused, a_node_that_does_not_start_ends_the_launch) {
                                HasSubstr("its command was /no/such/program node --join")));
 }
 
+TEST_F(refused, a_leader_that_ends_without_a_word_is_named) {
+  write("hosts.toml", "[[host]]\nbinary = '/bin/false'\n");
+  const auto ended = run({"launch", "--hosts", "hosts.toml", "--", "train"});
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("node 0 on localhost, which leads, ended with status 1 and without a word"),
+                               HasSubstr("its command was /bin/false node --listen")));
+}
+
+TEST_F(refused, a_device_of_the_first_host_that_there_is_not_is_named) {
+  write("hosts.toml", "[[host]]\ndevice = 'tpu'\n\n[[host]]\n");
+  expect({"launch", "--hosts", "hosts.toml", "--", "train", "--device", "cpu"}, 2, {"unknown device 'tpu'"});
+}
+
 TEST_F(refused, a_port_that_is_in_use_is_named) {
   support::outcome second;
   support::subprocess first(words{"env", "-C", folder_.string()}
