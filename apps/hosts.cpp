@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
+
 namespace gossamer::apps {
 
 namespace {
@@ -44,6 +47,25 @@ const settings_table<host>& host_table() {
   return table;
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> result;
+  for (std::string_view line; take_line(text, line);)
+    if (!line.empty())
+      result.emplace_back(line);
+  return result;
+}
+
+/// Refuses what `env` would take for a command, or for a flag.
+void require_variables(const given_setting& environment) {
+  for (const auto& one : lines_of(environment.value)) {
+    const auto name = one.substr(0, one.find('='));
+    const auto is_of_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    if (name == one || name.empty() || !std::ranges::all_of(name, is_of_name))
+      throw error(errc::usage, fmt::format("{}: environment has '{}', which sets no variable", environment.where, one),
+                  "write NAME=VALUE, in one line; a name has letters, digits and _");
+  }
+}
+
 /// "NAME:SLOTS"
 host parse_host(const std::string& given) {
   host result;
@@ -77,18 +99,13 @@ std::vector<host> read_file_of_hosts(const std::string& file) {
   const auto tables =
       parse_tables(text, file, {{"host", keys_of(host_table())}, {.name = "link", .known = {}, .open = true}});
   for (const auto& table : tables.front())
-    for (auto& one = result.emplace_back(); const auto& given : table.settings)
+    for (auto& one = result.emplace_back(); const auto& given : table.settings) {
+      if (given.name == "environment")
+        require_variables(given);
       apply(given, host_table(), one);
+    }
   if (result.empty())
     throw error(errc::usage, fmt::format("{} names no hosts", file), "it has a table [[host]] for each of them");
-  return result;
-}
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> result;
-  for (std::string_view line; take_line(text, line);)
-    if (!line.empty())
-      result.emplace_back(line);
   return result;
 }
 

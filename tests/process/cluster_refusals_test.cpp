@@ -45,6 +45,10 @@ TEST_F(refused, wrong_flags_get_one_sentence) {
   expect(words{"launch", "--hosts", "absent.toml"} + job, 1, {"absent.toml", "No such file"});
   write("bad.toml", "[[host]]\nhosst = 'a'\n");
   expect(words{"launch", "--hosts", "bad.toml"} + job, 2, {"bad.toml:2", "did you mean 'host'?"});
+  for (const char* no_variable : {"PATH", "-i", "-u=x", "=x", "A=1\\nB"}) {
+    write("bad.toml", std::string{"[[host]]\nenvironment = [\""} + no_variable + "\"]\n");
+    expect(words{"launch", "--hosts", "bad.toml"} + job, 2, {"bad.toml:2", "sets no variable", "NAME=VALUE"});
+  }
   write("worse.toml", "[[machine]]\nhost = 'a'\n");
   expect(words{"launch", "--hosts", "worse.toml"} + job, 2, {"worse.toml:1", "machine", "[[host]]"});
   expect({"node", "--listen", "127.0.0.1:0", "--nodes", "9", "--", "train"}, 2, {"9 nodes", "4 workers"});
