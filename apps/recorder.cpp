@@ -4,6 +4,7 @@
 #include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,14 +14,26 @@ namespace gossamer::apps {
 
 namespace {
 
+constexpr std::string_view before_data_hash = "# data ";
+
 /// Returns a comment with the fingerprints of data and initial model, which no setting holds. A repetition elsewhere
 /// can be compared with them.
 std::string hashes_of(const actors::experiment& e) {
   const auto print = actors::fingerprint_of(e);
-  return fmt::format("# data {:016x}, initial model {:016x}\n", print.data, print.initial);
+  return fmt::format("{}{:016x}, initial model {:016x}\n", before_data_hash, print.data, print.initial);
 }
 
 } // namespace
+
+bool has_data_of(const actors::experiment& e, const std::string& run) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20; // as where settings are read from it
+  const auto text = read_text((std::filesystem::path{run} / "config.toml").string(),
+                              {"configuration", most_bytes, "a configuration has a line for each setting"});
+  const auto at = text.rfind(before_data_hash);
+  return at == std::string::npos
+         || text.substr(at + before_data_hash.size())
+                .starts_with(fmt::format("{:016x}", actors::fingerprint_of(e).data));
+}
 
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
   auto o = run.resolved();

@@ -3,6 +3,7 @@
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/within_memory.hpp"
@@ -102,6 +103,16 @@ void check_same(const std::string& what, const std::string& before, const std::s
                 "a run goes on as what it was: leave the flag out");
 }
 
+/// Refuses data that have changed since, under the same name: a file has other lines, or other digits are drawn.
+void check_same_data(const actors::experiment& e, const std::string& run) {
+  if (has_data_of(e, run))
+    return;
+  throw error(
+      errc::bad_data, fmt::format("the data {} are not those that the run in {} was trained on", e.settings.data, run),
+      "bring back the files, or the --seed, of that time; or begin another run with its model: gossamer export, "
+      "and --initial");
+}
+
 /// Refuses runs that exceed the memory of the machine, where each worker or master has at least a model and a gradient.
 /// The system grants more memory than it has, and would kill the run when it is used.
 std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p, run_options& o) {
@@ -123,7 +134,8 @@ void complain(const program& p, const std::string& what) {
 }
 
 std::shared_ptr<const actors::experiment> going_on(const program& p, const actors::experiment& e,
-                                                   const actors::resumption& from) {
+                                                   const actors::resumption& from, const std::string& run) {
+  check_same_data(e, run);
   auto result = e.after(from.all);
   if (result->has_nothing_left())
     complain(p, fmt::format("nothing is left to train: checkpoint {} is after {:.4g} epochs, and {:.4g} are wanted; "
@@ -204,7 +216,7 @@ run_setup set_up_local(const program& p, run_options o) {
   auto e = prepare_within_memory(p, o);
   const auto from = resumption_of(p, o, *e);
   if (from)
-    e = going_on(p, *e, *from);
+    e = going_on(p, *e, *from, o.resume);
   if (o.chaos && !o.horizon_s)
     o.horizon_s = estimated_seconds(*e, shared_sample_time(*e));
   auto plan = plan_of(o, *e);
@@ -218,7 +230,7 @@ run_setup set_up_simulation(const program& p, run_options o) {
   auto e = prepare_within_memory(p, o);
   const auto from = resumption_of(p, o, *e);
   if (from)
-    e = going_on(p, *e, *from);
+    e = going_on(p, *e, *from, o.resume);
   if (std::exchange(o.measure_sample_time, false))
     o.world.sample_time_s = actors::measure_sample_time(*e);
   if (o.cost == "measured")

@@ -38,6 +38,10 @@ private:
 /// @param command command that repeats the run: "gossamer train"
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table);
 
+/// Returns true if the data have the content of those of the run in that folder, or the folder does not tell.
+/// Cost: as `fingerprint_of`. @error errc::io when its config.toml cannot be read
+bool has_data_of(const actors::experiment& e, const std::string& run);
+
 /// Copies the metrics of a resumed run, up to its checkpoint, to the beginning of this folder's.
 void bring_metrics(const run_setup& run, actors::run_folder& into);
 

@@ -114,6 +114,22 @@ TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
   EXPECT_THAT(run({"train", "--resume", "nowhere"}).err, HasSubstr("nowhere/config.toml"));
 }
 
+TEST_F(a_killed_run, does_not_go_on_with_data_that_have_changed_under_their_name) {
+  write("rows.csv", "1,0\n2,1\n3,0\n4,1\n5,0\n");
+  ASSERT_EQ(run({"train", "--data", "csv:train=rows.csv", "--model", "softmax", "--algorithm", "d-psgd", "--steps", "4",
+                 "--checkpoint", "2", "--out", "saved"})
+                .status,
+            0);
+  EXPECT_EQ(run({"train", "--resume", "saved", "--steps", "6", "--out", "on"}).status, 0);
+  write("rows.csv", "1,0\n2,1\n3,0\n4,1\n5,1\n");
+  const auto refused = run({"train", "--resume", "saved", "--steps", "6", "--out", "other"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("csv:train=rows.csv"));
+  EXPECT_THAT(refused.err, HasSubstr("are not those that the run in saved was trained on"));
+  EXPECT_FALSE(exists("other"));
+  EXPECT_EQ(run({"export", "saved", "--out", "model.npz"}).status, 0);
+}
+
 TEST_F(a_killed_run, waits_for_no_pipe_among_its_parts) {
   ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
   for (const auto& checkpoint : fs::directory_iterator{folder_ / "saved" / "checkpoints"}) {
