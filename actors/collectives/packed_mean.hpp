@@ -42,7 +42,11 @@ public:
   vec residual() const { return e_ + static_cast<float>(members_) * f_; }
   /// Adds what another worker kept back. @param residual of the size of v
   void take_over(const vec& residual);
-  void forget() { e_ = f_ = vec{}; }
+  /// Begins anew, in whatever place: what is kept, and of which members, belonged to another worker.
+  void forget() {
+    e_ = f_ = vec{};
+    members_ = view_ = 0;
+  }
   void fields(archive& a) { a(e_)(f_)(members_)(view_); }
 
 private:
@@ -51,7 +55,7 @@ private:
   vec e_;
   vec f_;                     ///< 0 outside of this worker's segment
   std::uint64_t members_ = 0; ///< M, when f was made
-  std::uint64_t view_ = 0;    ///< in which it was made
+  std::uint64_t view_ = 0;    ///< in which it was made; 0: in none yet
 };
 
 } // namespace gossamer::actors

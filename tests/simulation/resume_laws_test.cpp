@@ -152,6 +152,34 @@ TEST_P(every_run_that_goes_on, has_consistent_checkpoints_however_events_interle
     EXPECT_NO_THROW(simulated(e, nullptr, interleaving)) << interleaving;
 }
 
+/// Runs of single algorithms, each of which goes on from the end of the one before.
+class one_run_after_another : public testing::Test {
+protected:
+  evaluation_record simulated(const std::string& algorithm, std::size_t workers, std::uint64_t of, bool goes_on) const {
+    auto s = quadratic_run(algorithm, workers, of);
+    s.data = "quadratic:samples=400,dim=40";
+    s.optimiser = testing_support::optimiser_for(algorithm, "momentum:beta=0.8");
+    s.checkpoint.steps = 1'000'000; // only at the end
+    const checkpoint_folder folder{fs::path{scratch_.path()} / "checkpoints"};
+    if (!goes_on)
+      fs::remove_all(folder.path());
+    const auto complain = [](const std::string& what) { ADD_FAILURE() << what; };
+    auto from = goes_on ? std::make_shared<const resumption>(folder.newest(complain)) : nullptr;
+    return simulate(prepare(s), {}, {.checkpoints = folder, .from = std::move(from)}).summary.final;
+  }
+
+  test::scratch_folder scratch_;
+};
+
+// The auditor throws if workers' models differ.
+TEST_F(one_run_after_another, takes_the_errors_of_one_worker_for_those_of_no_other_members) {
+  for (const auto* algorithm : {"one-bit-adam:warm-up=2", "zero-one-adam:warm-up=2"})
+    for (const std::size_t workers : {2u, 3u}) {
+      simulated(algorithm, 1, 10, false);
+      EXPECT_NO_THROW(simulated(algorithm, workers, 30, true)) << algorithm << " on " << workers;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(registry, every_run_that_goes_on, testing::ValuesIn(testing_support::every_spelling()),
                          [](const auto& named) { return testing_support::as_test_name(named.param); });
 
