@@ -40,6 +40,7 @@ public:
       w.update(moved, g, t_);
       if (const auto p = parts_.leaving(t_ + 1)) {
         frozen_ = parts_.of(theta_, *p) - parts_.of(moved, *p);
+        packed_from_ = w.encodings();
         under_way.emplace(w.present().number, try_packed_mean(w, members_of(w), frozen_, t_ + parts_.overlap()));
         under_way->mean.start();
       }
@@ -55,7 +56,7 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override {
-    a(theta_)(x_)(frozen_)(t_);
+    a(theta_)(x_)(frozen_)(packed_from_)(t_);
     for (auto& one : outer_)
       one.fields(a);
   }
@@ -79,7 +80,7 @@ private:
   };
 
   /// The mean of what was frozen. Where the members have changed since, or this worker goes on from a saved state, the
-  /// round begins now, on all workers alike.
+  /// round begins now, on all workers alike. From a saved state it is the same round, to the bit.
   task<vec> arrival(worker& w, std::optional<journey>& under_way) {
     auto sent = std::exchange(under_way, std::nullopt);
     if (sent && sent->view == w.present().number) {
@@ -87,6 +88,8 @@ private:
       if (mean)
         co_return std::move(*mean);
     }
+    if (!sent)
+      w.encode_again_from(packed_from_);
     co_return co_await packed_mean_of_all(w, frozen_, t_);
   }
 
@@ -100,7 +103,8 @@ private:
 
   vec theta_;
   vec x_;
-  vec frozen_; ///< D_i of the fragment under way; empty: none is
+  vec frozen_;                    ///< D_i of the fragment under way; empty: none is
+  std::uint64_t packed_from_ = 0; ///< the worker's encodings before it left
   std::uint64_t t_ = 0;
   std::vector<outer_optimiser> outer_; ///< of the fragments
   fragments parts_;

@@ -143,6 +143,9 @@ public:
   /// The vector, packed with these random numbers, which all workers may share.
   [[nodiscard]] packet encode(const compress::codec& c, const vec& v, const random_stream& random,
                               std::uint64_t step) const;
+  /// The vectors packed with fresh random numbers so far. What is packed again from that place on gets the same bits.
+  std::uint64_t encodings() const noexcept { return encodings_; }
+  void encode_again_from(std::uint64_t place) noexcept { encodings_ = place; }
   /// The vector, packed without loss, whatever the run's codec.
   [[nodiscard]] packet encode_exactly(const vec& v) const;
   /// The run's codec.

@@ -171,6 +171,15 @@ protected:
   test::scratch_folder scratch_;
 };
 
+TEST_F(one_run_after_another, packs_once_more_what_was_under_way_to_the_same_bits) {
+  const std::string algorithm = "streaming-diloco:period=8,fragments=2,overlap=3"; // with random rounding
+  const auto whole = simulated(algorithm, 3, 40, false);
+  for (std::uint64_t end = 20; end < 24; ++end) { // a fragment leaves after 20 steps, and is due after 23
+    simulated(algorithm, 3, end, false);
+    EXPECT_EQ(simulated(algorithm, 3, 40, true).train_loss, whole.train_loss) << "after " << end << " steps";
+  }
+}
+
 // The auditor throws if workers' models differ.
 TEST_F(one_run_after_another, takes_the_errors_of_one_worker_for_those_of_no_other_members) {
   for (const auto* algorithm : {"one-bit-adam:warm-up=2", "zero-one-adam:warm-up=2"})
