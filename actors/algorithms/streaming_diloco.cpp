@@ -64,11 +64,7 @@ public:
     x_ = theta_;
     frozen_ *= 0;
   }
-  std::uint64_t next_exchange(std::uint64_t t) const override {
-    while (!parts_.due(t + 1))
-      ++t;
-    return t;
-  }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return parts_.next_due(t + 1) - 1; }
 
 private:
   /// A fragment's way to the others and back.

@@ -21,10 +21,13 @@ fragments::fragments(const arguments& given, std::string_view algorithm) {
 }
 
 std::optional<std::uint64_t> fragments::leaving(std::uint64_t done) const {
-  for (std::uint64_t p = 0; p < count_ && done > 0; ++p)
-    if (done % period_ == period_ * p / count_)
-      return p;
-  return std::nullopt;
+  const auto p = first_from(done % period_);
+  return done > 0 && p < count_ && turn_of(p) == done % period_ ? std::optional{p} : std::nullopt;
+}
+
+std::uint64_t fragments::next_due(std::uint64_t done) const {
+  const auto left = std::max<std::uint64_t>(done, overlap_ + 1) - overlap_; // the answer is of a fragment that left
+  return overlap_ + left - left % period_ + turn_of(first_from(left % period_));
 }
 
 vec fragments::of(const vec& whole, std::uint64_t p) const {

@@ -30,6 +30,9 @@ public:
     return done < overlap_ ? std::nullopt : leaving(done - overlap_);
   }
 
+  /// The first number of steps from this one on after which an answer is due. Requires less than 2^63.
+  std::uint64_t next_due(std::uint64_t done) const;
+
   segment place(std::uint64_t p, std::size_t size) const noexcept { return segment{0, size}.part(p, count_); }
   vec of(const vec& whole, std::uint64_t p) const;
   void put(vec& whole, std::uint64_t p, const vec& fragment) const;
@@ -38,6 +41,11 @@ public:
   void mix(vec& x, std::uint64_t p, const vec& fragment, float own_share) const;
 
 private:
+  /// The place of fragment p in a period; of fragment P, the beginning of the next one.
+  std::uint64_t turn_of(std::uint64_t p) const noexcept { return period_ * p / count_; }
+  /// The first fragment whose turn does not come before this place in a period; P: there is none.
+  std::uint64_t first_from(std::uint64_t place) const noexcept { return (place * count_ + period_ - 1) / period_; }
+
   std::uint64_t period_, count_, overlap_;
 };
 

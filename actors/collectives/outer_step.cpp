@@ -57,7 +57,8 @@ parameter outer_period() {
           .kind = parameter::type::integer,
           .fallback = "10",
           .meaning = "H, in steps of each worker",
-          .min = 1};
+          .min = 1,
+          .max = 1e9};
 }
 
 parameter outer_lr(std::string fallback, std::string symbol) {

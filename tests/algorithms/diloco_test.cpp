@@ -1,4 +1,5 @@
 // DiLoCo, its streaming form, and NoLoCo: outer steps against plain loops, and what they send.
+#include "gossamer/actors/collectives/fragments.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <gtest/gtest.h>
@@ -261,6 +262,40 @@ TEST(noloco, sends_one_model_in_a_round) {
     EXPECT_EQ(world.sent(i).frames, rounds);
     EXPECT_EQ(world.sent(i).payload_bits, rounds * bits);
   }
+}
+
+fragments fragments_of(const std::string& spelling) {
+  const auto& about = algorithms().find("streaming-diloco").about;
+  return {arguments{"algorithm", about, spec::parse("streaming-diloco:" + spelling)}, "streaming-diloco"};
+}
+
+TEST(fragments, take_turns_in_a_period) {
+  for (const auto& [period, count, tau] :
+       {std::tuple{10u, 1u, 4u}, {10u, 2u, 3u}, {11u, 3u, 2u}, {7u, 7u, 0u}, {1u, 1u, 0u}}) {
+    SCOPED_TRACE(testing::Message() << count << " in " << period);
+    const auto parts = fragments_of("period=" + std::to_string(period) + ",fragments=" + std::to_string(count)
+                                    + ",overlap=" + std::to_string(tau));
+    std::optional<std::uint64_t> next;
+    for (std::uint64_t done = 60; done-- > 0;) {
+      std::optional<std::uint64_t> leaves;
+      for (std::uint64_t p = 0; p < count && done > 0; ++p)
+        if (done % period == period * p / count)
+          leaves = p;
+      EXPECT_EQ(parts.leaving(done), leaves) << done;
+      if (parts.due(done))
+        next = done;
+      if (next) {
+        EXPECT_EQ(parts.next_due(done), *next) << done;
+      }
+    }
+  }
+}
+
+// A member that is lost asks all others for their next exchange.
+TEST(fragments, know_when_an_answer_is_due_however_long_the_period_is) {
+  const auto parts = fragments_of("period=1000000000,fragments=2,overlap=3");
+  EXPECT_EQ(parts.next_due(1), 500'000'003u);
+  EXPECT_EQ(parts.next_due(500'000'004), 1'000'000'003u);
 }
 
 TEST(streaming_diloco, of_one_fragment_without_overlap_is_diloco_bit_for_bit) {
