@@ -23,8 +23,7 @@ task<frame> answer_to(worker& w, rank master, tag question, packet body, std::op
 } // namespace
 
 std::uint64_t in_this_life(const worker& w, std::uint64_t number) {
-  constexpr int bits_of_count = 40;
-  const auto life = std::uint64_t{w.life_of(w.id()).value_or(0)};
+  const auto life = std::uint64_t{w.life_of_draws()};
   return life << bits_of_count | (number & ((std::uint64_t{1} << bits_of_count) - 1));
 }
 

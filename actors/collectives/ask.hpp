@@ -6,8 +6,12 @@
 
 namespace gossamer::actors {
 
+/// A question's number has the asker's life in its upper bits.
+inline constexpr int bits_of_count = 40;
+
 /// The number of a worker's last question, as one that inherits a state goes on from it: with the worker's own life in
-/// the upper bits, since answers to questions of its earlier lives may still be under way.
+/// the upper bits, since answers to questions of its earlier lives may still be under way. A worker that goes on from
+/// another's state in a checkpoint has a life that nobody had before.
 /// @param number of the last question, in the state
 std::uint64_t in_this_life(const worker& w, std::uint64_t number);
 

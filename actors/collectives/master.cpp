@@ -7,6 +7,10 @@
 namespace gossamer::actors {
 
 task<> master::run(worker& w) {
+  if (w.life_of(w.id()) == 0u && !requests_.known().empty()) {
+    requests_.begin_run();
+    w.save(); // for a next incarnation that comes before the first answer
+  }
   for (const rank i : requests_.known())
     if (i >= w.workers()) // from a checkpoint of a run with more workers
       forget(i);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/worker/worker.hpp"
+#include "gossamer/actors/collectives/ask.hpp"
 
 #include <map>
 #include <vector>
@@ -18,10 +18,17 @@ struct pending_request {
 /// actor-confined.
 class request_log {
 public:
-  /// True if this incarnation of the sender has asked before.
+  /// True if this incarnation of the sender has asked before, or the one whose state it goes on from.
   bool knows(const frame& asked) const {
     const auto last = last_.find(asked.source);
-    return last != last_.end() && last->second.first == asked.incarnation;
+    return last != last_.end() && last->second.first == asked.incarnation
+           && last->second.second >> bits_of_count == asked.label.step >> bits_of_count;
+  }
+
+  /// Begins another run, from a checkpoint: all workers are in incarnation 0 again, whatever their incarnations were.
+  void begin_run() {
+    for (auto& [_, last] : last_)
+      last.first = 0;
   }
 
   /// Notes that the sender waits from now on. @returns false if this question has been acted on already

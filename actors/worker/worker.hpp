@@ -40,6 +40,8 @@ public:
   random_stream random(purpose use) const noexcept {
     return stream_of_life({settings_.training.seed, settings_.place.id, use}, settings_.place.random_life);
   }
+  /// The life of these numbers: 0 in synchronous runs, else another one than any worker of this rank and state had.
+  std::uint32_t life_of_draws() const noexcept { return settings_.place.random_life; }
   /// The same numbers for all workers of the run.
   random_stream shared_random(purpose use) const noexcept { return {settings_.training.seed, nobody, use}; }
 
