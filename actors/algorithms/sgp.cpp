@@ -25,7 +25,9 @@
 // All arrive in the step where they are due, none earlier: a run is a function of its seed. A share that is under way
 // counts as its sender's, so that the sums of x and of w are conserved still; but while it is, no worker's gradient
 // moves it. So z moves by more than gamma, as w is less than 1, and lags behind: the mean of the models follows the
-// gradients some steps later. What is under way at the end is added to the models that are evaluated then.
+// gradients some steps later. Before the first shares come each step halves w, or more: down to 2^-tau, with steps as
+// much longer. A long overlap wants a warm-up of the rate. What is under way at the end is added to the models that are
+// evaluated then.
 //
 // Lost workers: shares for a worker that is known to be lost are kept; those under way are lost with it, x and w in the
 // same ratio, so that z of the others stays a mean of models. When the members change, all begin anew with x_i = z_i
@@ -116,7 +118,7 @@ const algorithm_entry sgp_entry{
                          .fallback = "0",
                          .meaning = "tau, in steps: a step waits for the shares of so many steps before",
                          .min = 0,
-                         .max = 1000}}},
+                         .max = 32}}},
     .traits = {.synchronous = true},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<sgp>(s.initial, s.given);

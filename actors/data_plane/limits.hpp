@@ -13,10 +13,11 @@ struct limits {
   std::uint64_t most_waiting_bytes = std::uint64_t{1} << 36;
 };
 
-/// Limits for a model of this size. The largest frame is a state: 64 vectors, enough for an adaptive optimiser and an
-/// estimate for each of 60 neighbours, and 1 MiB.
-constexpr limits limits_for(std::uint64_t elements) noexcept {
-  const std::uint64_t most_frame_bytes = (std::uint64_t{1} << 20) + 64 * sizeof(float) * elements;
+/// Limits for a model of this size. The largest frame is a state: 64 vectors, enough for an adaptive optimiser and what
+/// an algorithm keeps besides, and 1 MiB.
+/// @param estimates vectors more, one for each neighbour that a worker may have
+constexpr limits limits_for(std::uint64_t elements, std::uint64_t estimates = 0) noexcept {
+  const std::uint64_t most_frame_bytes = (std::uint64_t{1} << 20) + (64 + estimates) * sizeof(float) * elements;
   return {.most_elements = elements, .most_frame_bytes = most_frame_bytes, .most_waiting_bytes = 4 * most_frame_bytes};
 }
 

@@ -324,6 +324,17 @@ TEST(sgp, goes_on_from_its_end_as_if_there_had_been_none) {
   }
 }
 
+// Nothing comes in the first tau steps, while each of them halves the weight.
+TEST(sgp, bears_the_longest_overlap) {
+  quadratics p{4, size};
+  tiny_world world{{.workers = 4, .steps = 100, .lr = 1e-13}, runs("sgp:overlap=32", p.start()), p.gradients()};
+  ASSERT_TRUE(world.run());
+  for (rank i = 0; i < 4; ++i)
+    for (const float z : world.model(i).view())
+      ASSERT_NEAR(z, 0, 0.01f);
+  EXPECT_THROW(runs("sgp:overlap=33", p.start())(0), error);
+}
+
 TEST(sgp, sends_one_way) {
   quadratics p{8, size};
   auto world = world_of({"sgp", 8, "", 0}, p, 12);

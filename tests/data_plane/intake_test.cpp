@@ -40,6 +40,12 @@ protected:
              {}}};
 };
 
+TEST(limits, let_a_state_have_an_estimate_of_each_neighbour) {
+  constexpr std::uint64_t elements = 1'000'000, neighbours = 200, vectors = neighbours + 3;
+  EXPECT_GE(limits_for(elements, neighbours).most_frame_bytes, vectors * sizeof(float) * elements);
+  EXPECT_LT(limits_for(elements).most_frame_bytes, 70 * sizeof(float) * elements);
+}
+
 TEST_F(intake_test, reads_a_frame_cut_at_every_byte) {
   const auto bytes = frame_bytes(1, 100);
   const auto whole = record({1, {2, 3}, bytes.size()}, bytes);

@@ -118,7 +118,8 @@ scoped_plane::scoped_plane(control_plane& control, const experiment& e, const ru
   setup.fingerprint = digest_of(print);
   setup.node = offer.node;
   setup.life = offer.life;
-  setup.most = limits_for(std::max<std::uint64_t>(e.initial.size(), e.algorithm->traits.most_elements));
+  setup.most = limits_for(std::max<std::uint64_t>(e.initial.size(), e.algorithm->traits.most_elements),
+                          e.exchange() == exchange_pattern::neighbours ? e.settings.worker_ranks() : 0);
   setup.pool = e.pool;
   setup.listen_on = {std::move(host), 0};
   setup.shows = s.shows;
