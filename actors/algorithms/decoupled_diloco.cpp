@@ -213,11 +213,15 @@ public:
 private:
   static constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
 
+  void hear(const frame& asked) override {
+    const auto what = sync_question::from_part(asked.label.part).what;
+    ends_.erase(asked.source);
+    if (what >= push_rest)
+      ends_[asked.source] = what == leave_run;
+  }
+  void begin_run() override { ends_.clear(); }
   void take(worker& w, const frame& asked) override {
     const auto question = sync_question::from_part(asked.label.part);
-    ends_.erase(asked.source);
-    if (question.what >= push_rest)
-      ends_[asked.source] = question.what == leave_run;
     if (question.what == push_fragment || question.what == push_rest)
       take_push(w, asked, question);
   }

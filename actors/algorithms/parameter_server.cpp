@@ -131,11 +131,14 @@ private:
         say_age(w, gate_.applies(asked.source, updates_));
       take(w, asked.source, w.decode(asked.body));
     }
+  }
+  void hear(const frame& asked) final {
     if (asked.label.part == farewell)
       left_.insert(asked.source);
     else
       left_.erase(asked.source);
   }
+  void begin_run() final { left_.clear(); }
 
   std::optional<answer> answer_to(worker& w, const pending_request& q) final {
     if (w.over() || left_.contains(q.from))

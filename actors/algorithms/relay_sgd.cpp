@@ -23,7 +23,10 @@
 // checkpoints.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/worker/worker.hpp"
+#include "gossamer/base/error.hpp"
 #include "gossamer/topology/spanning_tree.hpp"
+
+#include <fmt/format.h>
 
 #include <array>
 
@@ -96,8 +99,17 @@ private:
       const auto count = co_await w.receive(j, of_count);
       heard_.erase(j);
       if (sum && count)
-        heard_[j] = {w.decode(sum->body), static_cast<std::uint64_t>(w.decode(count->body, 1)[0])};
+        heard_[j] = {w.decode(sum->body), count_in(w, *count)};
     }
+  }
+
+  static std::uint64_t count_in(const worker& w, const frame& from) {
+    const float count = w.decode(from.body, 1)[0];
+    if (!(count >= 0 && count <= static_cast<float>(w.workers())))
+      throw error(errc::bad_packet,
+                  fmt::format("worker {} sends a sum over {} of {} workers", from.source, count, w.workers()),
+                  "all nodes of a run must be of the same version");
+    return static_cast<std::uint64_t>(count);
   }
 
   vec mean_with(const vec& y, std::size_t members) const {

@@ -9,6 +9,7 @@ namespace gossamer::actors {
 task<> master::run(worker& w) {
   if (w.life_of(w.id()) == 0u && !requests_.known().empty()) {
     requests_.begin_run();
+    begin_run();
     w.save(); // for a next incarnation that comes before the first answer
   }
   for (const rank i : requests_.known())
@@ -24,6 +25,7 @@ task<> master::listen(worker& w) {
     const auto asked = co_await w.receive_any(frame_kind::request);
     if (!requests_.knows(asked))
       forget(asked.source); // the worker may have died while this master was dead, so that no loss was reported
+    hear(asked);
     if (requests_.accept(asked))
       take(w, asked);
     else

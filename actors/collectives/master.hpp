@@ -37,8 +37,12 @@ protected:
   void settle(worker& w);
 
 private:
+  /// Notes what a question says of its sender. Called also for one that has been acted on before.
+  virtual void hear(const frame&) {}
   /// Acts on a question: called once for each.
   virtual void take(worker& w, const frame& asked) = 0;
+  /// Begins a run that goes on from a checkpoint: workers that had done their last step may have more of them.
+  virtual void begin_run() {}
   /// Undoes a worker's last task or read: the worker has never got that answer.
   virtual void withdraw(rank) {}
   /// Undoes, besides, the contributions of a worker that wait for others: the worker has been lost, has restarted, or

@@ -232,6 +232,32 @@ TEST(decoupled_diloco, takes_moves_from_its_own_model_or_from_the_one_that_was_r
   }
 }
 
+// All had left the run before: the first who push in this one wait for the others all the same.
+TEST(decoupled_diloco, waits_for_its_quorum_in_a_run_that_goes_on_after_its_end) {
+  quadratics p{workers, size};
+  const auto spec = as_diloco + std::to_string(workers);
+  tiny_world::options o{.workers = workers, .equal_steps = true, .steps = steps};
+  auto ended = world_with_master(spec, p, o);
+  ASSERT_TRUE(ended.run());
+
+  o.saved = ended.states();
+  o.done = workers * steps;
+  o.steps = 2 * steps;
+  std::set<rank> pushed;
+  std::size_t answered_at = 0;
+  o.on_delivery = [&](rank to, const frame& f) {
+    if (to == workers && f.body.elements > 0)
+      pushed.insert(f.source);
+  };
+  o.on_send = [&](rank, const frame& f) {
+    if (f.source == workers && f.body.elements > 0 && answered_at == 0)
+      answered_at = pushed.size();
+  };
+  auto on = world_with_master(spec, p, o);
+  ASSERT_TRUE(on.run());
+  EXPECT_EQ(answered_at, workers);
+}
+
 TEST(decoupled_diloco, refuses_a_fragment_that_leaves_before_the_last_has_arrived) {
   quadratics p{1, size};
   for (const char* spec : {"period=10,fragments=2,overlap=5", "period=3,fragments=4,overlap=0", "period=1,overlap=1"})

@@ -1,5 +1,9 @@
 // RelaySGD against plain loops to the bit, and what relayed sums promise: each model once, so late as it is far.
+#include "gossamer/base/error.hpp"
+
 #include <gtest/gtest.h>
+
+#include <array>
 
 #include "gossip_problem.hpp"
 
@@ -131,6 +135,37 @@ TEST(relay_sgd, takes_the_mean_of_all_models_each_as_late_as_it_is_far) {
           mean /= static_cast<double>(c.workers);
           ASSERT_NEAR(static_cast<double>(started[t][i][k]), mean, 1e-5) << name_of(c) << ", step " << t;
         }
+  }
+}
+
+/// A neighbour whose sum is over as many workers as it says.
+class boaster final : public algorithm {
+public:
+  boaster(vec x, float says) : x_(std::move(x)), says_(says) {}
+
+  task<> run(worker& w) override {
+    for (std::uint64_t t = 0; co_await w.next_step(t); ++t) {
+      const tag of_sum{frame_kind::model, t}, of_count{frame_kind::model, t, 1};
+      w.send(0, of_sum, w.encode(x_));
+      w.send(0, of_count, w.encode_exactly(vec{x_.pool(), std::array{says_}}));
+    }
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_); }
+
+private:
+  vec x_;
+  float says_;
+};
+
+TEST(relay_sgd, refuses_sums_over_more_workers_than_there_are) {
+  for (const float says : {-1.0f, 3.0f, 1e30f}) {
+    quadratics p{2, size};
+    const auto relay = runs("relay-sgd", p.start());
+    tiny_world world{{.workers = 2},
+                     [&](rank i) { return i == 0 ? relay(i) : std::make_unique<boaster>(p.start(), says); },
+                     p.gradients()};
+    EXPECT_THROW(world.run(), error) << says;
   }
 }
 

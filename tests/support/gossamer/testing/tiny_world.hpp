@@ -91,6 +91,13 @@ public:
   /// Returns a hash of the order of events. It differs wherever orders differ, but for chance.
   std::uint64_t order() const noexcept { return order_; }
 
+  /// Returns the present states of workers and masters.
+  auto states() {
+    std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> result;
+    for (actors::rank i = 0; i < nodes_.size(); ++i)
+      result[i] = std::make_shared<const std::vector<std::byte>>(nodes_[i]->w.state());
+    return result;
+  }
   /// Returns the states of `options::keep_states_at`.
   const auto& kept_states() const { return kept_; }
 
