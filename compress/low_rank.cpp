@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace gossamer::compress {
 
@@ -10,6 +11,9 @@ namespace {
 
 /// Columns that Gram-Schmidt has made shorter than this part of their length are rounding errors.
 constexpr double dependent = 1e-6;
+
+/// The reciprocal of a shorter length need not be a float.
+constexpr double shortest = std::numeric_limits<float>::min();
 
 /// sum_i x_i y_i, in an order that does not depend on the machine: 16 partial sums, of the terms with equal i mod 16.
 float dot(std::span<const float> x, std::span<const float> y) noexcept {
@@ -76,7 +80,7 @@ void low_rank::orthonormalise(vec& p) const {
         for (std::size_t l = 0; l < k; ++l)
           add_scaled(of(k), -dot(of(k), of(l)), of(l));
       const double after = length(of(k));
-      const bool vanishes = !(after > dependent * before);
+      const bool vanishes = !(after > dependent * before && after >= shortest);
       assign_scaled(of(k), vanishes ? 0 : static_cast<float>(1 / after), of(k));
     }
   }

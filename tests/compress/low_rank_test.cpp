@@ -96,6 +96,19 @@ TEST_F(low_rank_of_two, goes_on_after_a_matrix_of_zeros) {
   EXPECT_LT(squared_distance(approximation(m, q).view(), m.view()), 1e-9 * sum_of_squares(m.view()));
 }
 
+// Gradients of a model that fits its data as well as floats can tell are as small.
+TEST_F(low_rank_of_two, takes_what_is_too_small_to_divide_by_for_zeros) {
+  for (const float scale : {1e-41f, 1e-39f, 1e-37f}) {
+    const vec m = scale * matrix(2, 5);
+    vec p = factors.left(m, first);
+    factors.orthonormalise(p);
+    const vec q = factors.right(m, p, first);
+    const vec rest = factors.remainder(m, p, q);
+    EXPECT_TRUE(std::isfinite(sum_of_squares(p.view()))) << scale;
+    EXPECT_TRUE(std::isfinite(sum_of_squares(rest.view()))) << scale;
+  }
+}
+
 TEST_F(low_rank_of_two, leaves_what_would_not_be_smaller) {
   EXPECT_EQ(factors.left(matrix(1, 1), first).size(), 2 * rows + bias);
   EXPECT_EQ(first.size(), 2 * columns);
