@@ -39,6 +39,14 @@ public:
   std::string spec() const { return codec_->spelling(); }
   const compress::codec& codec() const { return *codec_; }
 
+  /// Beyond the largest vector of a packet the number of bits need not fit 64 of them.
+  std::uint64_t bits(std::size_t elements) const {
+    if (elements > compress::packet_most_elements)
+      throw error(errc::usage, fmt::format("the size of a packet of {} elements is asked for", elements),
+                  fmt::format("allowed: up to {} elements", compress::packet_most_elements));
+    return codec_->bits(elements);
+  }
+
   packet pack(const vec& v, std::uint64_t step) const { return codec_->encode(v, random_, step); }
 
   auto encode(const input& v, std::uint64_t step) const {
@@ -105,13 +113,12 @@ seed and rank choose its random numbers; all workers have the same seed and a ra
       .def_prop_ro(
           "exact", [](const python_codec& c) { return c.codec().can().exact; },
           "True if what is decoded has the bits of what was encoded.")
-      .def(
-          "bits", [](const python_codec& c, std::size_t elements) { return c.codec().bits(elements); }, "elements"_a,
-          "The most bits of payload that a vector of this size takes.")
+      .def("bits", &python_codec::bits, "elements"_a,
+           "The most bits of payload that a vector of this size, up to 2^32, takes.")
       .def(
           "most_bytes",
           [](const python_codec& c, std::size_t elements) {
-            return compress::longest_head + compress::whole_bytes(c.codec().bits(elements));
+            return compress::longest_head + compress::whole_bytes(c.bits(elements));
           },
           "elements"_a, "The most bytes of a packet of a vector of this size.")
       .def("encode", &python_codec::encode, "vector"_a, "step"_a,

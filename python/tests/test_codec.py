@@ -24,6 +24,7 @@ def test_packets_come_back_as_the_codec_says():
     assert numpy.signbit(exact.decode(exact.encode(-numpy.zeros(3, numpy.float32), 0), 3)).all()
     assert 0 < packet.nbytes - lossy.bits(1000) // 8 < 30
     assert packet.nbytes < lossy.most_bytes(1000)
+    assert lossy.bits(2**32) == 32 + 8 * 2**32
     assert 0 < abs(lossy.decode(packet, 1000) - vector).max() < 0.05
 
 
@@ -48,6 +49,8 @@ def test_steps_and_ranks_draw_their_own_numbers():
         ),
         (lambda: gossamer.Codec("sign").decode(numpy.zeros(40, numpy.uint8), 3), gossamer.Error, "packet"),
         (lambda: gossamer.Codec("sign").mean([], 3), gossamer.UsageError, "no packets"),
+        (lambda: gossamer.Codec("uniform:bits=8").bits(2**63), gossamer.UsageError, "up to 4294967296"),
+        (lambda: gossamer.Codec("uniform:bits=8").most_bytes(2**32 + 1), gossamer.UsageError, "up to 4294967296"),
         (
             lambda: gossamer.Codec("sign").decode(gossamer.Codec("sign").encode(vector, 0), 999),
             gossamer.Error,
