@@ -40,7 +40,7 @@ std::pair<std::string, std::vector<std::string>> varied(const std::string& text)
   std::vector<std::string> values;
   if (equals != std::string::npos)
     for (const auto& word : split(text.substr(equals + 1), ' '))
-      if (!word.empty())
+      if (!word.empty() && std::ranges::find(values, word) == values.end()) // two would write into one folder
         values.push_back(word);
   if (equals == 0 || values.empty())
     throw error(errc::usage, fmt::format("--vary is '{}', which is not of the form KEY=VALUE VALUE ...", text),

@@ -31,6 +31,11 @@ TEST(sweep_grid, has_every_combination_and_every_seed) {
 
 TEST(sweep_grid, is_one_run_if_nothing_varies) { EXPECT_THAT(grid_of({}).points, ElementsAre(sweep_point{{}, ""})); }
 
+TEST(sweep_grid, has_a_value_that_is_given_twice_once) {
+  EXPECT_THAT(grid_of({.vary = {"lr=0.1 0.2 0.1"}}).points,
+              ElementsAre(sweep_point{{"0.1"}, ""}, sweep_point{{"0.2"}, ""}));
+}
+
 TEST(sweep_grid, says_what_is_wrong) {
   EXPECT_THAT(refusal({.vary = {"lr"}}), HasSubstr("KEY=VALUE VALUE"));
   EXPECT_THAT(refusal({.vary = {"lr="}}), HasSubstr("KEY=VALUE VALUE"));
