@@ -43,7 +43,8 @@ double shared_sample_time(const actors::experiment& e) {
 /// The islands of the workers, as `--islands` names them.
 std::string islands_of(const actors::network& net, const run_options& o) {
   const auto workers = o.run.workers;
-  const auto homes = net.hosts() != nullptr ? net.hosts()->homes(workers) : std::vector<actors::rank>{};
+  const auto ranks = std::max(workers, o.run.worker_ranks());
+  const auto homes = net.hosts() != nullptr ? net.hosts()->homes(ranks) : std::vector<actors::rank>{};
   std::vector<std::size_t> islands;
   for (std::size_t i = 0; i < workers; ++i) {
     const auto node = homes.empty() ? static_cast<actors::rank>(i / o.world.workers_per_node) : homes[i];
@@ -63,7 +64,7 @@ void check_world(const program& p, run_options& o) {
   const auto& s = o.world;
   const auto [algorithm, given] = p.known().algorithms.resolve(o.run.algorithm);
   const auto masters = algorithm.masters ? algorithm.masters(given) : 0;
-  const auto nodes = (o.run.workers + s.workers_per_node - 1) / s.workers_per_node + masters;
+  const auto nodes = (o.run.worker_ranks() + s.workers_per_node - 1) / s.workers_per_node + masters;
   const auto net = actors::make_network(
       s.network, nodes, s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
   if (net->hosts() != nullptr && !o.workers_given)

@@ -36,6 +36,12 @@ TEST_F(simulation, knows_the_islands_of_its_network) {
   EXPECT_THAT(refused.err, HasSubstr("the network 'wan' has no islands"));
 }
 
+TEST_F(simulation, knows_the_nodes_of_workers_that_may_come) {
+  succeed({"--workers", "5", "--max-workers", "8", "--algorithm", "local-sgd", "--islands", "hosts", "--network",
+           "islands:count=4", "--link", "7-all:latency=0.1"});
+  EXPECT_THAT(read("run/config.toml"), HasSubstr("islands = '2,2,1'"));
+}
+
 TEST_F(simulation, leaves_a_whole_run_folder) {
   const auto ended = succeed({});
   EXPECT_THAT(ended.out, AllOf(HasSubstr("ad-psgd with 4 workers: done"), HasSubstr("trace hash " + hash() + ", "),
