@@ -339,7 +339,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
   const auto prepare_node = [&, door](const cluster_plan& plan) {
     check(plan, offer.node, e->participants());
     const auto parts = world->parts(plane.shared, offer.node, plan.homes);
-    if (parts.from)
+    if (parts.from && plan.begins) // who comes later gets the state of a worker that is there
       require_states(*parts.from, *e, ranks_of(plan, offer.node));
     auto setup = setup_of(system, e, parts);
     setup.number = offer.node;

@@ -269,8 +269,8 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
             } catch (const error& e) {
               if (e.code() == errc::bad_packet) // then it is no plan
                 return spdlog::warn("a plan of the run is left aside: {}", e.sentence());
-              // The run is told why, too: it lacks what was saved here.
-              self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});
+              if (plan.begins) // the run is told why, too: it cannot begin without what was saved here
+                self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});
               throw;
             }
           },

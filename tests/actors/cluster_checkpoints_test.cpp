@@ -114,5 +114,29 @@ TEST(cluster_checkpoints, say_whose_part_is_missing) {
   }
 }
 
+TEST(cluster_checkpoints, let_a_node_come_back_to_a_resumed_run_without_what_was_saved) {
+  saved_run run{"d-psgd"};
+  run.run_in(place::one_process);
+  const auto from = run.cut_off();
+  auto settings = run.of().settings;
+  settings.epochs = 1e6; // runs until the others have trained on for a while
+  settings.eval_every = 1;
+  settings.checkpoint = {};
+  event_watch seen{"comes back"};
+  const auto leaves_when_all_is_removed = [&] {
+    if (!seen.begun)
+      return false;
+    for (const auto& [who, part] : from->parts)
+      fs::remove(fs::path{from->folder} / std::to_string(from->all.checkpoint) / ("worker-" + std::to_string(who)));
+    return true;
+  };
+  cluster nodes{{{}, {.leaves = leaves_when_all_is_removed, .then = joiner{}.leaves}}};
+  const auto summary = nodes.run(prepare(settings),
+                                 {.observer = &seen, .interrupted = [&] { return seen.gone_on.load(); }, .from = from});
+  EXPECT_GE(summary.lost, 1u);
+  EXPECT_EQ(summary.returned, summary.lost);
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
+}
+
 } // namespace
 } // namespace gossamer::actors
