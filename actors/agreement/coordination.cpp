@@ -28,7 +28,8 @@ run_failed extinction() {
 
 coordination::coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint)
     : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
-      checkpoint_(checkpoint), collection_(first_final + last.number() * most_collections) {
+      hurry_(last.stopping ? last.why : run_end::planned), checkpoint_(checkpoint),
+      collection_(first_final + last.number() * most_collections) {
   GOSSAMER_ASSERT(
       std::ranges::all_of(last.what.view.lives, [&](const auto& one) { return one.first < e.participants(); }),
       "a view has workers and masters of the run");
@@ -226,6 +227,8 @@ coordination::orders coordination::on(const time_is& m) {
   if (is_unmet() && now_s_ - wished_s_ >= wish_again_s)
     wish({.stop = stopping_ && !last_.stopping, .why = why_}, out);
   look_for_shortage(out);
+  if (since_s_ < 0 && hurry_ != run_end::planned)
+    since_s_ = m.now_s; // it was stopped under a former leader
   if (over() || hurry_ == run_end::planned || (!given_up_ && m.now_s - since_s_ < longest_wait_for_steps_s))
     return out;
   const bool gives_up_now = !std::exchange(given_up_, true);

@@ -147,7 +147,7 @@ private:
   bool stopping_ = false; // no more steps than are under way
   run_end why_ = run_end::planned;
   run_end hurry_ = run_end::planned; // why the run is stopped early, with limited waits
-  double since_s_ = 0;               // begin of the present wait: the stop, later the moment when steps were given up
+  double since_s_ = -1; // begin of the present wait: the stop, later the moment when steps were given up; -1: not known
   bool given_up_ = false;
   double now_s_ = 0, wished_s_ = 0;
   double enough_s_ = 0; // last moment with as many workers as there must be

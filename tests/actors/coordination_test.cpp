@@ -349,6 +349,28 @@ TEST(coordination, goes_on_under_a_later_leader_where_the_last_resolution_says) 
   EXPECT_EQ(end->why, run_end::seconds);
 }
 
+TEST(coordination, gives_steps_up_under_a_later_leader_that_was_not_told_to_stop) {
+  const agreed a;
+  auto last = a.next(a.first.what.view.lives);
+  last.stopping = true;
+  for (const auto why : {run_end::interrupted, run_end::planned}) {
+    last.why = why;
+    coordination c{*a.run, last};
+    c.on(worker_finished{0, 0}); // the others stand still
+    EXPECT_TRUE(c.on(time_is{100}).empty()) << "it leads from now on";
+    EXPECT_TRUE(c.on(time_is{109.9}).empty());
+    const auto request = find<snapshot_request>(c.on(time_is{110}));
+    ASSERT_EQ(request.has_value(), why == run_end::interrupted) << "nobody is in a hurry where all is done as planned";
+    if (!request)
+      continue;
+    c.on(model_came{0, 0, request->evaluation});
+    const auto end = find<end_run>(c.on(time_is{111}));
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->why, run_end::interrupted);
+    EXPECT_EQ(end->unfinished, 2u);
+  }
+}
+
 TEST(coordination, fails_when_all_models_are_lost_but_for_those_that_have_come) {
   const agreed a;
   coordination running{*a.run, a.first};
