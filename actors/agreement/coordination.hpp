@@ -111,6 +111,11 @@ public:
   std::uint64_t views() const noexcept { return last_.what.view.number - 1; }
   /// Number of the newest ordered checkpoint, where steps do not number checkpoints.
   std::uint64_t checkpoint() const noexcept { return checkpoint_; }
+  /// Waits no more for ranks of lost processes to be started anew: a later process of their node says so again.
+  template <class Condition>
+  void forget_waiting(Condition is_lost) {
+    std::erase_if(waiting_, is_lost);
+  }
   void ordered_before(std::uint64_t checkpoint) { checkpoint_ = std::max(checkpoint_, checkpoint); }
 
   void fields(archive& a);

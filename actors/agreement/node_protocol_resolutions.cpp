@@ -81,6 +81,7 @@ void node_protocol::seat_leader(const resolution& r, const resolution& before, o
       follow_leader(leader_->take_over(before.what), out);
     report_again(out);
   } else if (leader_) {
+    leader_->forget_waiting([&](rank i) { return !r.nodes.contains(rules_->homes[i]); });
     follow_leader(leader_->on(r), out);
   } else if (former != leader_node_) {
     out.emplace_back(account_for{leader_node_});
