@@ -28,6 +28,25 @@ assembly wait_for_nodes(caf::scoped_actor& self, const leader_settings& s) {
   return std::move(*all);
 }
 
+/// Tells the nodes that have come why there will be no run. Waits until they are gone, but not for long.
+void call_off(caf::scoped_actor& self, const caf::actor& door, const error& why, std::chrono::milliseconds patience) {
+  constexpr std::chrono::milliseconds longest_wait = std::chrono::seconds(5);
+  self->monitor(door);
+  self->send(door, run_called_off{{errc::failed, why.sentence(), why.remedy()}});
+  const auto until = self->clock().now() + std::min(longest_wait, patience);
+  for (bool gone = false; !gone && self->clock().now() < until;)
+    self->receive([&](const caf::down_msg&) { gone = true; }, caf::after(look_every) >> [] {});
+}
+
+assembly assembled(caf::scoped_actor& self, const caf::actor& door, const leader_settings& s) {
+  try {
+    return s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
+  } catch (const error& why) {
+    call_off(self, door, why, s.patience);
+    throw;
+  }
+}
+
 /// Returns the plan with which the run begins. It has a node for each rank that may come some day.
 cluster_plan founding_plan(const experiment& e, const assembly& all, const consensus::process& own,
                            const leader_settings& s) {
@@ -109,7 +128,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                                    .files = files.actor})};
   const auto listens = announced(control.publish(door.actor, s.where), s);
   s.listens(listens);
-  const auto all = s.nodes > 1 ? wait_for_nodes(self, s) : assembly{};
+  const auto all = assembled(self, door.actor, s);
   auto plan = founding_plan(*e, all, {0, announced(plane.shared->listens_on(), s), listens}, s);
   const auto places = places_of(plan);
   s.begins(places);

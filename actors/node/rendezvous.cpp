@@ -27,6 +27,8 @@ public:
   void join(const join_request& m) {
     if (auto why = refusal_of(m))
       return refuse(*std::move(why));
+    if (called_off_)
+      return refuse(*called_off_);
     const auto number = free_seat(m.wanted);
     if (number == 0)
       return refuse(no_place(m.wanted, seats_.size(), "--nodes"));
@@ -78,6 +80,14 @@ public:
     say_status(control);
   }
 
+  void call_off(const run_called_off& m) {
+    called_off_ = m.why;
+    for (const auto& one : seats_)
+      if (one.who)
+        self_->send(caf::actor_cast<caf::actor>(one.who), m.why);
+    end_when_empty();
+  }
+
   const caf::actor& files() const { return setup_.files; }
 
   void let_nobody_leave() {
@@ -123,8 +133,16 @@ private:
     for (std::uint32_t i = 1; i < seats_.size(); ++i)
       if (seats_[i].who == who) {
         seats_[i].leave();
-        setup_.tell(fmt::format("node {} is gone before the run has begun", i));
+        if (!called_off_)
+          setup_.tell(fmt::format("node {} is gone before the run has begun", i));
       }
+    if (called_off_)
+      end_when_empty();
+  }
+
+  void end_when_empty() {
+    if (std::ranges::none_of(seats_, [](const seat& s) { return static_cast<bool>(s.who); }))
+      self_->quit();
   }
 
   void assemble() {
@@ -137,6 +155,7 @@ private:
   caf::event_based_actor* self_ = nullptr;
   rendezvous_setup setup_;
   std::vector<seat> seats_; // by the number of the node
+  std::optional<run_failed> called_off_;
 };
 
 /// Lets the node answer every process from now on.
@@ -165,6 +184,7 @@ caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rend
       [self](const leave_request&) { self->state.let_nobody_leave(); },
       [](const greeting&) {},
       [self](const catalogue_request& m) { return self->delegate(self->state.files(), m); },
+      [self](const run_called_off& m) { self->state.call_off(m); },
       [self](const run_begins& m) { self->become(open_door(self, m.node)); },
   });
 }

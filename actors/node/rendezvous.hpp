@@ -50,11 +50,18 @@ struct run_begins {
   caf::actor node;
 };
 
+/// leader -> its door: there will be no run
+struct run_called_off {
+  run_failed why; ///< for those who wait
+};
+
 /// Spawns the leader's door, until the run begins. Answers a `join_request` with a `run_offer`, or a `run_failed` that
 /// says why not; refuses a node that has prepared another run. Answers requests for the status or the end of the run.
+/// On `run_called_off` it tells all who wait, and ends when they are gone.
 caf::actor spawn_rendezvous(caf::actor_system& system, rendezvous_setup setup);
 
 } // namespace gossamer::actors
 
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::assembly)
 CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_begins)
+CAF_ALLOW_UNSAFE_MESSAGE_TYPE(gossamer::actors::run_called_off)

@@ -272,6 +272,31 @@ TEST(cluster_world, says_who_has_not_come) {
   }
 }
 
+TEST(cluster_world, tells_those_who_wait_why_there_is_no_run) {
+  std::atomic<bool> one_is_ready = false;
+  std::string end;
+  std::jthread waits;
+  leader_settings s;
+  s.where = {"127.0.0.1", 0};
+  s.nodes = 3;
+  s.tell = [&](const std::string& line) { one_is_ready = one_is_ready || line.find("is ready") != line.npos; };
+  s.interrupted = [&] { return one_is_ready.load(); };
+  s.listens = [&](const endpoint& where) {
+    waits = std::jthread{[&end, where] {
+      joining_settings there;
+      there.where = {"127.0.0.1", where.port};
+      try {
+        join_cluster(there, joiner{}.prepare_run);
+      } catch (const error& e) {
+        end = e.what();
+      }
+    }};
+  };
+  EXPECT_THROW(lead_cluster(prepare(small_run("d-psgd")), s), error);
+  waits.join();
+  EXPECT_THAT(end, HasSubstr("the leader says: interrupted while it waited for nodes"));
+}
+
 TEST(cluster_world, says_that_nobody_leads) {
   joining_settings s;
   s.where = {"127.0.0.1", 1};

@@ -85,6 +85,29 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
 }
 
+TEST(rendezvous, tells_all_who_wait_that_there_will_be_no_run_and_ends_when_they_are_gone) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  rendezvous_setup setup;
+  setup.nodes = 2;
+  setup.tell = [](const std::string&) {};
+  setup.client = self;
+  const auto door = spawn_rendezvous(system, std::move(setup));
+  const run_called_off news{{errc::failed, "nobody else has come", ""}};
+  {
+    caf::scoped_actor waits{system};
+    waits->send(door, join_request{});
+    waits->receive([](const run_offer&) {});
+    self->send(door, news);
+    waits->receive([](const run_failed& f) { EXPECT_EQ(f.sentence, "nobody else has come"); });
+    self->send(door, join_request{});
+    self->receive(
+        [](const run_failed& f) { EXPECT_EQ(f.sentence, "nobody else has come") << "to who comes too late"; });
+  }
+  self->wait_for(door);
+}
+
 TEST(interfaces, accept_their_messages_and_no_others) {
   const auto accepts = []<class Handle, class Message>(const Handle&, const Message&) {
     return caf::response_type_unbox<typename Handle::signatures, caf::detail::type_list<Message>>::valid;
