@@ -219,7 +219,7 @@ std::string describe(const actors::run_summary& s) {
   const auto& f = s.final;
   const auto missing =
       s.unreported == 0 ? ""
-                        : fmt::format("not counted: what {} worker{} did last, before {} process died\n", s.unreported,
+                        : fmt::format("not counted: what {} worker{} did last, before {} node was lost\n", s.unreported,
                                       s.unreported == 1 ? "" : "s", s.unreported == 1 ? "its" : "their");
   const auto crossed = f.payload_bits_between_islands
                            ? fmt::format("{}bit of payload between islands\n",

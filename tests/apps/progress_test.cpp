@@ -96,7 +96,7 @@ TEST(a_summary, says_what_is_in_no_count) {
   s.algorithm = "d-psgd";
   EXPECT_THAT(describe(s), testing::Not(testing::HasSubstr("not counted")));
   s.unreported = 1;
-  EXPECT_THAT(describe(s), EndsWith("apart\nnot counted: what 1 worker did last, before its process died\n"));
+  EXPECT_THAT(describe(s), EndsWith("apart\nnot counted: what 1 worker did last, before its node was lost\n"));
 }
 
 TEST(a_summary, counts_averagings_of_pairs_and_warns_where_models_hardly_met) {
