@@ -15,6 +15,7 @@ namespace {
 constexpr std::uint64_t most_counted = std::uint64_t{1} << 62; // sums of two do not overflow
 constexpr std::size_t longest_sentence = 1 << 16, longest_text = 1 << 20, longest_name = 1 << 12;
 constexpr std::size_t most_members = 1 << 16;
+constexpr double longest_run_s = 1e9; // 32 years: clocks count nanoseconds in 64 bits
 constexpr std::uint32_t most_slots = 1 << 16;
 
 void require(bool sensible, std::string_view what) {
@@ -31,7 +32,7 @@ void require_traffic(const traffic& t) {
     require_count(count);
 }
 
-void require_time(double s) { require(std::isfinite(s) && s >= 0, "tells a time that never is"); }
+void require_time(double s) { require(s >= 0 && s < longest_run_s, "tells a time that never is"); }
 
 void require_text(const std::string& text, std::size_t most = longest_sentence) {
   require(text.size() <= most, "has a text that nobody reads");

@@ -175,6 +175,11 @@ TEST(control_checks, do_not_take_counts_that_overflow) {
     saved.whole.steps = steps;
     EXPECT_THAT(nodes.objection_to(saved, 1), HasSubstr("counts further than anybody can")) << steps;
   }
+  saved.whole.steps = 0;
+  for (const double time_s : {std::numeric_limits<double>::quiet_NaN(), -1.0, 1e10}) {
+    saved.whole.time_s = time_s;
+    EXPECT_THAT(nodes.objection_to(saved, 1), HasSubstr("a time that never is")) << time_s;
+  }
   run_books books;
   books.counted = ledger{honest_nodes::workers};
   EXPECT_EQ(nodes.objection_to(books, 1), "");
