@@ -32,10 +32,9 @@
 // all have, the syncer takes a last step on what is in.
 //
 // Lost learners take their steps since the last push with them, and a push that waits; one that comes back pulls theta
-// first. A quorum of more than there are is all of them. A grace that is under way when the syncer dies begins again
-// with the next question. A lost syncer starts anew from the state that it saved before its last answer; one that has
-// lost its process begins from the theta that some worker pulled last, with u = 0, and takes no distance from a model
-// that it does not know.
+// first. A quorum of more than all is all. A grace that is under way when the syncer dies begins again with the next
+// question. A lost syncer starts anew from the state that it saved before its last answer; one that has lost its
+// process begins from the theta that some worker pulled last, with u = 0, and takes no distance from an unknown model.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/fragments.hpp"
@@ -222,10 +221,8 @@ private:
   void begin_run() override { ends_.clear(); }
   void take(worker& w, const frame& asked) override {
     const auto question = sync_question::from_part(asked.label.part);
-    if (question.what == push_fragment || question.what == push_rest)
-      take_push(w, asked, question);
-  }
-  void take_push(worker& w, const frame& asked, sync_question question) {
+    if (question.what != push_fragment && question.what != push_rest)
+      return;
     const auto p = question.fragment;
     if (p >= parts_.count())
       throw error(errc::bad_packet, fmt::format("learner {} pushes fragment {} of {}", asked.source, p, parts_.count()),
