@@ -235,7 +235,7 @@ TEST(decoupled_diloco, takes_moves_from_its_own_model_or_from_the_one_that_was_r
 // All had left the run before: the first who push in this one wait for the others all the same.
 TEST(decoupled_diloco, waits_for_its_quorum_in_a_run_that_goes_on_after_its_end) {
   quadratics p{workers, size};
-  const auto spec = as_diloco + std::to_string(workers);
+  const auto spec = as_diloco + std::to_string(workers) + ",anchor=read";
   tiny_world::options o{.workers = workers, .equal_steps = true, .steps = steps};
   auto ended = world_with_master(spec, p, o);
   ASSERT_TRUE(ended.run());

@@ -144,10 +144,11 @@ public:
   boaster(vec x, float says) : x_(std::move(x)), says_(says) {}
 
   task<> run(worker& w) override {
+    auto pool = x_.pool();
     for (std::uint64_t t = 0; co_await w.next_step(t); ++t) {
       const tag of_sum{frame_kind::model, t}, of_count{frame_kind::model, t, 1};
       w.send(0, of_sum, w.encode(x_));
-      w.send(0, of_count, w.encode_exactly(vec{x_.pool(), std::array{says_}}));
+      w.send(0, of_count, w.encode_exactly(vec{pool, std::array{says_}}));
     }
   }
   const vec& model() const override { return x_; }
