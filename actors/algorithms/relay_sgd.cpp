@@ -105,9 +105,9 @@ private:
 
   static std::uint64_t count_in(const worker& w, const frame& from) {
     const float count = w.decode(from.body, 1)[0];
-    if (!(count >= 0 && count <= static_cast<float>(w.workers())))
+    if (!(count >= 0 && count <= static_cast<float>(w.ranks())))
       throw error(errc::bad_packet,
-                  fmt::format("worker {} sends a sum over {} of {} workers", from.source, count, w.workers()),
+                  fmt::format("worker {} sends a sum over {} of {} workers", from.source, count, w.ranks()),
                   "all nodes of a run must be of the same version");
     return static_cast<std::uint64_t>(count);
   }
