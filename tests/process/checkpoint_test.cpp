@@ -116,8 +116,8 @@ TEST_F(a_killed_run, is_gone_on_with_as_what_it_was) {
 
 TEST_F(a_killed_run, does_not_go_on_with_data_that_have_changed_under_their_name) {
   write("rows.csv", "1,0\n2,1\n3,0\n4,1\n5,0\n");
-  ASSERT_EQ(run({"train", "--data", "csv:train=rows.csv", "--model", "softmax", "--algorithm", "d-psgd", "--steps", "4",
-                 "--checkpoint", "2", "--out", "saved"})
+  ASSERT_EQ(run({"train", "--data", "csv:train=rows.csv", "--batch", "1", "--model", "softmax", "--algorithm", "d-psgd",
+                 "--steps", "4", "--checkpoint", "2", "--out", "saved"})
                 .status,
             0);
   EXPECT_EQ(run({"train", "--resume", "saved", "--steps", "6", "--out", "on"}).status, 0);
