@@ -107,10 +107,7 @@ public:
     if (dylu_)
       a(round_);
   }
-  void inherit(worker& w) override {
-    steps_ = 0; // the donor pushes its own steps
-    requests_ = in_this_life(w, requests_);
-  }
+  void inherit(worker&) override { steps_ = 0; } // the donor pushes its own steps
 
 private:
   task<frame> push(worker& w, outer_request what) {

@@ -96,10 +96,9 @@ public:
   void fields(archive& a) override {
     a(theta_)(x_)(pulled_)(t_)(left_at_)(leaves_)(fragment_)(steps_)(frozen_)(requests_);
   }
-  void inherit(worker& w) override {
+  void inherit(worker&) override {
     pulled_ = leaves_ = false; // the donor pushes its own steps
     frozen_ = {};
-    requests_ = in_this_life(w, requests_);
   }
 
 private:

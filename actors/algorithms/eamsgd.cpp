@@ -50,7 +50,7 @@ public:
       std::optional<worker::exchange> both_halves;
       if (exchanges) {
         co_await w.between_cuts();
-        both_halves.emplace(w, master, requests_ + 1);
+        both_halves.emplace(w, master, question_number(w, requests_ + 1));
         co_await ask(w, master, ++requests_, move_centre, move);
       }
       const vec g = co_await gradient;
@@ -69,7 +69,6 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(v_)(t_)(requests_); }
-  void inherit(worker& w) override { requests_ = in_this_life(w, requests_); }
 
 private:
   vec x_, v_;

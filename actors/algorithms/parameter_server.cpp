@@ -57,10 +57,7 @@ public:
   const vec& model() const override { return x_; }
   remembered_model remembers() const override { return {x_, updates_}; }
   void fields(archive& a) override { a(x_)(t_)(updates_)(gradient_)(requests_); }
-  void inherit(worker& w) override {
-    gradient_ = {};
-    requests_ = in_this_life(w, requests_);
-  }
+  void inherit(worker&) override { gradient_ = {}; }
 
 private:
   /// @returns false if training is over: a master has then answered with no model

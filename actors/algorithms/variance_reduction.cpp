@@ -21,7 +21,7 @@ public:
     for (;;) {
       const auto order = co_await ask(w, w.master(0), ++requests_, result.label.packed(), result.body);
       if (result.label.kind == svrg_kind::gradient)
-        w.claim_opposite(w.master(0), true, requests_, -1 * w.decode(result.body));
+        w.claim_opposite(w.master(0), true, question_number(w, requests_), -1 * w.decode(result.body));
       const auto label = svrg_label::of(order.label.part);
       co_await w.may_leave(); // its result is with the master, and another worker gets the order
       if (label.kind == svrg_kind::nothing || w.over())
@@ -33,7 +33,6 @@ public:
   const vec& model() const override { return snapshot_; }
   remembered_model remembers() const override { return {snapshot_, epoch_}; }
   void fields(archive& a) override { a(snapshot_)(epoch_)(t_)(requests_); }
-  void inherit(worker& w) override { requests_ = in_this_life(w, requests_); }
 
 private:
   task<svrg_message> work(worker& w, svrg_label order, const packet& body) {

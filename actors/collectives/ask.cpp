@@ -22,22 +22,21 @@ task<frame> answer_to(worker& w, rank master, tag question, packet body, std::op
 
 } // namespace
 
-std::uint64_t in_this_life(const worker& w, std::uint64_t number) {
-  const auto life = std::uint64_t{w.life_of_draws()};
-  return life << bits_of_count | (number & ((std::uint64_t{1} << bits_of_count) - 1));
+std::uint64_t question_number(const worker& w, std::uint64_t count) {
+  return std::uint64_t{w.life_of_draws()} << bits_of_count | count;
 }
 
-task<frame> ask(worker& w, rank master, std::uint64_t number, std::uint32_t part, packet body) {
-  const tag question{frame_kind::request, number, part};
+task<frame> ask(worker& w, rank master, std::uint64_t count, std::uint32_t part, packet body) {
+  const tag question{frame_kind::request, question_number(w, count), part};
   w.send(master, question, body);
   return answer_to(w, master, question, std::move(body), w.life_of(master));
 }
 
-task<std::vector<frame>> ask_all(worker& w, std::uint64_t number, std::uint32_t part, std::vector<packet> bodies) {
+task<std::vector<frame>> ask_all(worker& w, std::uint64_t count, std::uint32_t part, std::vector<packet> bodies) {
   std::vector<task<frame>> pending;
   pending.reserve(bodies.size());
   for (std::size_t k = 0; k < bodies.size(); ++k)
-    pending.push_back(ask(w, w.master(k), number, part, std::move(bodies[k])));
+    pending.push_back(ask(w, w.master(k), count, part, std::move(bodies[k])));
   for (auto& p : pending) // each notices the death of its master, whichever master answers first
     p.start();
   std::vector<frame> answers;
