@@ -34,7 +34,7 @@ run_settings of_digits(std::string algorithm, std::string codec = "powers-of-two
   s.topology = "auto";
   s.codec = std::move(codec);
   s.model = "softmax";
-  s.data = "digits:samples=1000,test=200";
+  s.data = "digits:samples=3000,test=200"; // asynchronous runs end between 0.58 and 0.62
   s.epochs = 6;
   return s;
 }
@@ -78,14 +78,12 @@ TEST(powers_of_two, are_read_by_nobody_who_does_not_know_them) {
   EXPECT_THROW(std::ignore = compress::decode(p, all().codecs), error);
 }
 
-// Asynchronous runs of this short job end between 0.5 and 0.6.
 TEST(own_parts, train_and_are_simulated) {
-  constexpr double three_times_chance = 0.3;
   for (const auto& s : {in_racks("d-psgd"), in_racks("dcd-psgd"), of_digits("ad-psgd"), of_digits("ef-sgd"),
                         of_digits("cser:c1=powers-of-two,c2=none,period=2", "identity")}) {
     const auto e = prepare(s, all());
-    EXPECT_GT(run_locally(e).final.test_accuracy.value(), three_times_chance) << s.algorithm;
-    EXPECT_GT(simulate(e, {}).summary.final.test_accuracy.value(), three_times_chance) << s.algorithm;
+    EXPECT_GT(run_locally(e).final.test_accuracy.value(), 0.5) << s.algorithm;
+    EXPECT_GT(simulate(e, {}).summary.final.test_accuracy.value(), 0.5) << s.algorithm;
     EXPECT_THAT(usage_error([&] { prepare(s); }), HasSubstr("unknown")) << s.algorithm;
   }
 }
