@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "small_run.hpp"
+#include "support/all_of.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using consensus::health;
 using consensus::node_number;
 using testing::ElementsAre;
+using testing_support::all_of;
 
 /// Nodes whose workers answer every question at once. All nodes vote, and node 0 leads. A node that dies is known to be
 /// gone; a node that is cut off is suspected.
@@ -162,15 +164,6 @@ private:
   std::deque<envelope> mail_;
   double now_s_ = 0;
 };
-
-template <class Order>
-std::vector<Order> all_of(const node_protocol::orders& orders) {
-  std::vector<Order> result;
-  for (const auto& o : orders)
-    if (const auto* found = std::get_if<Order>(&o))
-      result.push_back(*found);
-  return result;
-}
 
 /// Returns the reports of one type that a node has sent about its workers.
 template <class Report>

@@ -5,17 +5,12 @@
 #include <gmock/gmock.h>
 
 #include "small_run.hpp"
+#include "support/all_of.hpp"
 
 namespace gossamer::actors {
 namespace {
 
-std::vector<decision> decisions_in(const node_protocol::orders& orders) {
-  std::vector<decision> result;
-  for (const auto& o : orders)
-    if (const auto* found = std::get_if<decision>(&o))
-      result.push_back(*found);
-  return result;
-}
+using testing_support::all_of;
 
 TEST(waiting_worker, is_waited_for_no_more_when_its_process_is_lost) {
   const auto run = small_run("ad-psgd", "star", 2);
@@ -23,13 +18,13 @@ TEST(waiting_worker, is_waited_for_no_more_when_its_process_is_lost) {
   node_protocol leader{*run, *rules, 0, founding_of(*run, *rules, {{0, {}}, {1, {}}})};
   leader.begin();
   leader.on(time_is{1});
-  EXPECT_TRUE(decisions_in(leader.on(leader_report{worker_lost{1, 0}})).empty()) << "node 1 has not answered";
-  EXPECT_TRUE(decisions_in(leader.on(leader_report{worker_waits{1}})).empty());
-  const auto decided = decisions_in(leader.on(consensus::health{1, 0, consensus::health::state::gone}));
+  EXPECT_TRUE(all_of<decision>(leader.on(leader_report{worker_lost{1, 0}})).empty()) << "node 1 has not answered";
+  EXPECT_TRUE(all_of<decision>(leader.on(leader_report{worker_waits{1}})).empty());
+  const auto decided = all_of<decision>(leader.on(consensus::health{1, 0, consensus::health::state::gone}));
   ASSERT_EQ(decided.size(), 1u);
   EXPECT_FALSE(decided[0].view.lives.contains(1));
   for (double s = 1.5; s < 10; s += 0.5)
-    EXPECT_TRUE(decisions_in(leader.on(time_is{s})).empty()) << "there is nothing to agree on at " << s << " s";
+    EXPECT_TRUE(all_of<decision>(leader.on(time_is{s})).empty()) << "there is nothing to agree on at " << s << " s";
 }
 
 } // namespace

@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "support/all_of.hpp"
+
 namespace gossamer::apps {
 namespace {
 
@@ -11,17 +13,9 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing_support::all_of;
 
 constexpr int killed = 128 + SIGKILL;
-
-template <class Order>
-std::vector<Order> all_of(const supervisor::orders& orders) {
-  std::vector<Order> found;
-  for (const auto& one : orders)
-    if (const auto* it = std::get_if<Order>(&one))
-      found.push_back(*it);
-  return found;
-}
 
 std::vector<std::size_t> started(const supervisor::orders& orders) {
   std::vector<std::size_t> slots;

@@ -93,10 +93,9 @@ public:
 
   /// Returns the present states of workers and masters.
   auto states() {
-    std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> result;
     for (actors::rank i = 0; i < nodes_.size(); ++i)
-      result[i] = std::make_shared<const std::vector<std::byte>>(nodes_[i]->w.state());
-    return result;
+      keep(i);
+    return kept_;
   }
   /// Returns the states of `options::keep_states_at`.
   const auto& kept_states() const { return kept_; }
