@@ -30,7 +30,10 @@ public:
     std::string why;
   };
 
+  /// Ignores what a node says about itself.
   void add(std::uint32_t by, std::uint32_t about, std::string why, time now) {
+    if (by == about)
+      return;
     since_ = since_.value_or(now);
     complaints_.push_back({by, about, std::move(why)});
   }

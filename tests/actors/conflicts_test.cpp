@@ -36,6 +36,8 @@ TEST(conflicts, count_a_pair_once_however_often_it_is_complained_of) {
   EXPECT_THAT(lost_after({{1, 2}, {2, 1}, {1, 2}, {3, 4}, {3, 5}}), ElementsAre(3, 2));
 }
 
+TEST(conflicts, take_two_nodes) { EXPECT_THAT(lost_after({{0, 0}, {3, 3}}), IsEmpty()); }
+
 TEST(conflicts, never_cost_the_leader) {
   EXPECT_THAT(lost_after({{1, 0}, {2, 0}, {0, 3}}), testing::UnorderedElementsAre(1, 2, 3));
 }

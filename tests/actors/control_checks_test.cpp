@@ -107,6 +107,25 @@ TEST(nonsense, is_heard_once) {
   EXPECT_FALSE(nodes.last(0).what.view.lives.contains(honest_nodes::liar)) << "its worker takes part no more";
 }
 
+TEST(the_failure_of_a_part, is_not_believed_of_others_than_nodes_that_take_part) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  const run_failed failure{errc::failed, "the evaluation died", {}};
+  for (int k = 0; k < 500; ++k) // the liar says nothing, and is left out
+    nodes.pass_time();
+  ASSERT_FALSE(nodes.last(0).what.view.lives.contains(honest_nodes::liar));
+  for (const auto by : {speaker::liar, speaker::stranger, speaker::nobody})
+    for (std::uint32_t to = 0; to < honest_nodes::honest; ++to)
+      nodes.say(by, to, failure);
+  for (std::uint32_t number = 0; number < honest_nodes::honest; ++number)
+    EXPECT_EQ(nodes.failure(number), "") << "node " << number;
+}
+
+TEST(the_failure_of_a_part, of_a_node_that_takes_part_ends_the_run) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  nodes.say(speaker::liar, 0, run_failed{errc::failed, "the evaluation died", {}});
+  EXPECT_EQ(nodes.failure(0), "the evaluation died");
+}
+
 TEST(news_of_a_worker, is_believed_if_that_worker_says_it) {
   honest_nodes nodes{"d-psgd", draws(1)};
   nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // nobody waits for it any more

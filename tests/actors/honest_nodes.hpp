@@ -104,6 +104,8 @@ public:
   bool liar_lives() const noexcept { return liar_lives_; }
   bool door_lives() const noexcept { return door_lives_; }
   bool lives(std::uint32_t number) const { return nodes_.at(number).lives; }
+  /// Returns the reason why a node has ended its run. Empty: it has not.
+  const std::string& failure(std::uint32_t number) const { return nodes_.at(number).failure.sentence; }
   /// Returns the last resolution that a node knows.
   const actors::consensus::resolution& last(std::uint32_t number) const { return nodes_.at(number).last; }
   /// Returns the report of the first node that ended because of an exception. Empty: none has.

@@ -122,10 +122,12 @@ void node_state::on_loss(const worker_lost& m) {
 }
 
 void node_state::on_failure(const run_failed& m) {
-  if (!leadership_ && speaker() == nullptr)
-    tell_leader(m);
-  else if (leadership_)
+  const auto& sender = self_->current_sender();
+  const bool is_own = sender && sender->address() == evaluator_.address();
+  if (leadership_ && (is_own || speaker() != nullptr)) // a node that was left out must not end the run of the others
     fail(m);
+  else if (is_own)
+    tell_leader(m);
 }
 
 /// Follows the user's wishes, and the time limit.

@@ -76,6 +76,7 @@ void node_state::obey(const lead_left&) {
   books_ = leadership_->books();
   leadership_.reset();
   observer_.reset();
+  conflicts_ = conflicts{};
 }
 
 void node_state::obey(const snapshot_request& m) {

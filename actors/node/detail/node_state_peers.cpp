@@ -34,12 +34,12 @@ void node_state::notice(const worker_lost& loss) {
 
 /// Two nodes do not reach each other.
 void node_state::on_complaint(const node_lost& m) {
-  const auto* from = speaker();
+  const bool is_own = self_->current_sender() == nullptr; // of the data plane of this process
   if (!leadership_)
-    return from == nullptr ? tell_leader(m) : void();
+    return is_own ? tell_leader(m) : void();
+  const auto* from = speaker();
   const auto* about = others_->numbered(m.node);
-  const bool is_heard = from != nullptr || self_->current_sender() == nullptr; // the data plane of this process
-  if (is_heard && (m.node == setup_.number || (about != nullptr && !seats().is_gone(m.node))))
+  if ((is_own || from != nullptr) && (m.node == setup_.number || (about != nullptr && !seats().is_gone(m.node))))
     conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
 }
 
