@@ -63,15 +63,16 @@ std::vector<std::string> seeds_of(const std::string& text) {
   return seeds;
 }
 
-/// "lr=0.1,seed=2", which is also the name of the run folder.
+/// "lr=0.1,seed=2", which is also the name of the run folder: "/" is "%2F" in it, as in addresses.
 std::string name_of(const sweep_grid& grid, const sweep_point& at) {
   std::vector<std::string> parts;
   for (std::size_t k = 0; k < grid.keys.size(); ++k)
     parts.push_back(fmt::format("{}={}", grid.keys[k], at.values[k]));
   if (!at.seed.empty())
     parts.push_back("seed=" + at.seed);
-  auto name = fmt::format("{}", fmt::join(parts, ","));
-  std::ranges::replace(name, '/', '_');
+  std::string name;
+  for (const char letter : fmt::format("{}", fmt::join(parts, ",")))
+    name += letter == '/' ? "%2F" : letter == '%' ? "%25" : std::string(1, letter);
   return name.empty() ? "run" : name;
 }
 
@@ -117,8 +118,10 @@ public:
       read_lines(file_.string(), {.noun = "results file", .most_bytes = std::uint64_t{1} << 24},
                  [this](std::string_view line) {
                    const auto object = json::parse(line, nullptr, false);
-                   if (object.is_object() && object.contains("job") && object.contains("result"))
-                     known_[object["job"].get<std::string>()] = object["result"];
+                   if (const auto result = object.find("result"); object.is_object()
+                                                                  && object.value("job", json{}).is_string()
+                                                                  && result != object.end() && result->is_object())
+                     known_[object["job"].get<std::string>()] = *result;
                  });
   }
 
@@ -149,7 +152,10 @@ struct row {
       ++diverged;
       return;
     }
-    const auto number = [&](const char* key) { return result[key].is_number() ? result[key].get<double>() : NAN; };
+    const auto number = [&](const char* key) {
+      const auto found = result.find(key);
+      return found != result.end() && found->is_number() ? found->get<double>() : NAN;
+    };
     accuracy.push_back(100 * number("test_accuracy"));
     loss.push_back(number("train_loss"));
     seconds.push_back(number("time_s"));

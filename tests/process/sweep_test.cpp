@@ -40,6 +40,27 @@ TEST_F(sweeping, goes_on_with_the_runs_that_are_missing) {
   EXPECT_THAT(more.out, AllOf(HasSubstr("0.1 "), HasSubstr("0.2 ")));
 }
 
+TEST_F(sweeping, does_not_believe_what_else_stands_in_its_results) {
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  const auto kept = read("sweep/results.jsonl");
+  const auto job = json::parse(kept)["job"].dump();
+  write("sweep/results.jsonl", "nonsense\n[1]\n{\"job\":3,\"result\":4}\n{\"job\":" + job + ",\"result\":[]}\n" + kept
+                                   + "{\"job\":" + job + ",\"result\":{\"time_s\":1}}\n");
+  const auto again = sweep({"--vary", "lr=0.1"});
+  EXPECT_EQ(again.status, 0) << again.err;
+  EXPECT_THAT(again.out, HasSubstr("0.1  -")) << "the last line is a result without an accuracy";
+}
+
+TEST_F(sweeping, gives_each_setting_a_folder) {
+  const std::string rows = "a,b,label\n1,2,0\n2,1,1\n1,3,0\n3,1,1\n";
+  const auto one = write("in/data.csv", rows), other = write("in_data.csv", rows);
+  const auto data = "data=csv:train=" + one + ",test=" + one + " csv:train=" + other + ",test=" + other;
+  EXPECT_EQ(
+      run({"sweep", "--vary", data, "--", "simulate", "--model", "softmax", "--steps", "5", "--workers", "2"}).err, "");
+  EXPECT_TRUE(exists(folder_ / "sweep" / "data=csv:train=in%2Fdata.csv,test=in%2Fdata.csv"));
+  EXPECT_TRUE(exists(folder_ / "sweep" / "data=csv:train=in_data.csv,test=in_data.csv"));
+}
+
 TEST_F(sweeping, takes_divergence_for_a_result) {
   const words quadratic{"--data", "quadratic:samples=100,dim=10", "--model", "quadratic", "--steps", "100"};
   const auto ended = sweep({"--vary", "lr=0.001 1e6", "--by", "train-loss"}, quadratic);
