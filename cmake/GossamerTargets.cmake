@@ -65,7 +65,11 @@ endfunction()
 function(gossamer_use_precompiled target name)
   if(NOT name)
     set(name gossamer_precompiled)
-  elseif(name STREQUAL gossamer_precompiled_unhurried)
+  elseif(GOSSAMER_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    # To optimise the checks that it puts into the code of CAF's templates takes half of clang's time.
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+  if(name STREQUAL gossamer_precompiled_unhurried)
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -75,8 +79,7 @@ endfunction()
 
 # gossamer_unite(TARGET): with GOSSAMER_UNITY, eight sources of the target, CMake's number, are compiled as one, which
 # parses the headers that they share once. A source that cannot stand beside others has the property
-# SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out those with options of their own. Tests stay apart: many use the same
-# short names.
+# SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out those with options of their own.
 function(gossamer_unite target)
   if(GOSSAMER_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
@@ -211,15 +214,19 @@ function(gossamer_precompile_for_tests name)
 endfunction()
 
 # gossamer_test(NAME LABEL unit|law|process|gpu [mailbox|threads] [live] SOURCES file... DEPENDS target...
-#               [TIMEOUT seconds] [SHARDS n])
+#               [TIMEOUT seconds] [SHARDS n] [UNITED])
+# UNITED: as with gossamer_unite. Other tests stay apart, because many use the same short names.
 # `mailbox`: passes messages through CAF, which the thread sanitizer cannot follow (tests/support/tsan.supp); `threads`:
 # starts threads itself; `live`: trains in real threads, so it may ask only for what holds however they are scheduled.
 # `cmake --build build/dev --target law_tests` builds the tests with a label.
 # One ctest entry a program, or n where it is to use n cores: discovery of single cases costs more process starts than
 # the cases themselves. A program without a case is a failure, which googletest alone would call a success.
 function(gossamer_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "UNITED" "TIMEOUT;SHARDS" "LABEL;SOURCES;DEPENDS")
   gossamer_program(${name} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} GTest::gmock GTest::gtest_main)
+  if(arg_UNITED)
+    gossamer_unite(${name})
+  endif()
   if(NOT arg_DEPENDS MATCHES "torch") # which has macros of its own
     gossamer_precompile_for_tests(${name} DEPENDS ${arg_DEPENDS})
   endif()

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # What guards main: the tests, as the README says, and then what they leave out. CONTRIBUTING.md says what runs where.
 #
-#   scripts/check.sh              everything
-#   scripts/check.sh nightly      what .ci/run leaves out, because an hour does not suffice for it
-#   scripts/check.sh format fuzz  these stages only; headers, fuzz and tidy need the build of clang
+#   scripts/check.sh                    everything
+#   scripts/check.sh nightly            what .ci/run leaves out, because an hour does not suffice for it
+#   scripts/check.sh format fuzz        these stages only
+#   scripts/check.sh --minutes 40 ...   stages that would begin later are left out, and it says so
 #
 # Installs what is missing, on Debian 12. All stages run, also when one has failed; what each printed is in
 # build/ci/STAGE.log, and the end of that is shown when it failed. Exit status: 1 when one failed.
@@ -11,7 +12,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CCACHE_BASEDIR=$PWD # the clone of the stage `consumer` compiles nothing anew
 
-stages=(tests install format clang headers asan fuzz tidy tsan consumer browser slurm torch python wheel)
+stages=(tests install format tidy consumer browser slurm torch python fuzz apart asan tsan wheel)
 
 tests() {
   scripts/test.sh || return
@@ -37,11 +38,10 @@ each() {
 
 format() { each 50 '*.cpp' '*.hpp' '*.cu' '*.cuh' -- clang-format --dry-run --Werror; }
 
-# One build with clang, for the next four stages: both sanitizers, libraries, the program and the fuzzers. Each source is
-# compiled by itself, as tests/ are everywhere; the tests above unite those of the libraries.
-clang() { cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target gossamer fuzzers; }
-
-headers() { cmake --build --preset fuzz --parallel "$(nproc)" --target headers_alone; }
+# Each source and each public header by itself: the other builds unite sources.
+apart() {
+  cmake --preset apart && cmake --build --preset apart --parallel "$(nproc)" --target gossamer headers_alone
+}
 
 # The tests of the documentation and the style ran above, and find nothing else here. Those that play every thread of a
 # GPU one after the other would take half an hour.
@@ -51,12 +51,21 @@ asan() {
     -E '^((style|docs|layers)(_self_test)?|cuda_host_twin|cuda_world_laws)$'
 }
 
-fuzz() { scripts/fuzz.sh 20; }
+# With clang and both sanitizers.
+fuzz() {
+  cmake --preset fuzz && cmake --build --preset fuzz --parallel "$(nproc)" --target fuzzers && scripts/fuzz.sh 20
+}
 
-# Without the stubs for a missing CUDA toolkit.
+# The united sources of the libraries: to parse the headers that they share takes two thirds of the time. Without the
+# stubs for a missing CUDA toolkit.
 tidy() {
-  each 1 {base,topology,compress,compute,actors,apps}/'*.cpp' ':!*/cuda/*' ':!compute/torch/networks' ':!apps/examples' -- \
-    clang-tidy -p build/fuzz --quiet
+  local units
+  cmake --preset fuzz || return
+  mapfile -t units < <(sed -nE 's/^ *"file": "(.*)",?$/\1/p' build/fuzz/compile_commands.json |
+    grep -E "^$PWD/(build/fuzz/)?(base|topology|compress|compute|actors|apps)/" | grep -vE '/(cuda|networks|examples)/')
+  ((${#units[@]} > 0)) || { echo 'there is nothing to look at' && return 1; }
+  printf '%s\0' "${units[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/fuzz --quiet \
+    --checks=-bugprone-suspicious-include --header-filter="(gossamer|$PWD)/.*" && echo "${#units[@]} units"
 }
 
 # Only tests that start threads themselves: others have none, or CAF's, which it cannot follow.
@@ -108,8 +117,10 @@ cpu_seconds() { # of all that has run so far, into cpu
   cpu=$(awk 'NR == 2 { gsub(/[ms]/, " "); printf "%d", 60 * $1 + $2 + 60 * $3 + $4 }' build/ci/times)
 }
 
+minutes=
+[[ ${1-} == --minutes ]] && { minutes=$2 && shift 2; }
 (($# > 0)) && wanted=("$@") || wanted=("${stages[@]}")
-[[ "${wanted[*]}" == nightly ]] && wanted=(install asan tsan wheel)
+[[ "${wanted[*]}" == nightly ]] && wanted=(install apart asan tsan wheel)
 for stage in "${wanted[@]}"; do
   [[ " ${stages[*]} " == *" $stage "* ]] || { echo "no stage '$stage'; there are ${stages[*]}, or nightly for what .ci/run leaves out" >&2; exit 2; }
 done
@@ -120,7 +131,9 @@ for stage in "${wanted[@]}"; do
   echo "-- $stage"
   cpu_seconds
   began=$SECONDS cpu_began=$cpu verdict=passed
-  if ("$stage") >"build/ci/$stage.log" 2>&1; then
+  if [[ $minutes && $SECONDS -gt $((60 * minutes)) ]]; then
+    verdict="left out, after $minutes min"
+  elif ("$stage") >"build/ci/$stage.log" 2>&1; then
     tail -n 3 "build/ci/$stage.log" # how many tests, files or inputs there were
   else
     verdict=FAILED failed=1

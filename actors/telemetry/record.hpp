@@ -39,8 +39,8 @@ struct evaluation_record {
 struct progress_record {
   double epoch = 0;
   double planned_epochs = 0;
-  double loss = 0;                ///< of minibatches, smoothed
-  std::optional<double> accuracy; ///< of the last evaluation
+  double loss = 0;                     ///< of minibatches, smoothed
+  std::optional<double> accuracy = {}; ///< of the last evaluation
   double time_s = 0;
   double steps_per_second = 0;                    ///< gradients of all workers
   double bits_per_second = 0;                     ///< payload

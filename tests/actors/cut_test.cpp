@@ -9,7 +9,7 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-frame from(rank source) { return {.source = source}; }
+frame model_of(rank source) { return {.source = source}; }
 
 TEST(cut, is_due_when_it_is_ordered_and_once) {
   cut c;
@@ -77,7 +77,7 @@ TEST(cut, waits_for_each_of_several_exchanges_also_with_one_peer) {
 
 TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
   cut c;
-  auto early = from(2), of_the_asked = from(1), late = from(2);
+  auto early = model_of(2), of_the_asked = model_of(1), late = model_of(2);
   EXPECT_FALSE(c.keeps(early));
   c.begin({1, 7});
   c.marker(2, 1);
@@ -86,7 +86,7 @@ TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
   EXPECT_FALSE(c.keeps(of_the_asked));
   c.end({1, 7});
   EXPECT_THAT(c.saved(), SizeIs(1));
-  auto next = from(2);
+  auto next = model_of(2);
   EXPECT_FALSE(c.keeps(next));
 }
 

@@ -10,14 +10,14 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr rank nobody = 99;
+constexpr rank no_frame = 99;
 
 frame make_frame(rank source, tag label) { return {.source = source, .label = label, .body = {}}; }
 
 task<> collect(inbox& box, std::vector<std::pair<rank, tag>> wanted, std::vector<rank>& order) {
   for (const auto& [from, label] : wanted) {
     const auto f = co_await box.receive(from, label);
-    order.push_back(f ? f->source : nobody);
+    order.push_back(f ? f->source : no_frame);
   }
 }
 
@@ -102,7 +102,7 @@ TEST(inbox, ends_a_wait_that_is_hopeless_with_nothing) {
   EXPECT_THAT(order, ElementsAre()) << "the wait for 1 was not hopeless";
   box.deliver(make_frame(1, wanted));
   box.give_up([](const inbox::reception& r) { return r.from() == 2; });
-  EXPECT_THAT(order, ElementsAre(1, nobody));
+  EXPECT_THAT(order, ElementsAre(1, no_frame));
   box.give_up([](const inbox::reception&) { return true; });
   EXPECT_TRUE(t.done());
 }
@@ -110,7 +110,7 @@ TEST(inbox, ends_a_wait_that_is_hopeless_with_nothing) {
 task<> receive_from_the_lost(inbox& box, std::vector<rank>& order) {
   for (int k = 0; k < 2; ++k) {
     const auto f = co_await box.receive(1, {frame_kind::model}, true);
-    order.push_back(f ? f->source : nobody);
+    order.push_back(f ? f->source : no_frame);
   }
 }
 
@@ -120,7 +120,7 @@ TEST(inbox, hands_out_what_a_peer_sent_before_it_was_lost) {
   std::vector<rank> order;
   auto t = receive_from_the_lost(box, order);
   t.start();
-  EXPECT_THAT(order, ElementsAre(1, nobody));
+  EXPECT_THAT(order, ElementsAre(1, no_frame));
 }
 
 TEST(inbox, hands_out_nothing_while_it_is_frozen) {

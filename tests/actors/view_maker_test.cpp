@@ -10,7 +10,7 @@
 namespace gossamer::actors {
 namespace {
 
-const auto asynchronous = "ad-psgd", finishing = "d-psgd", repeating = "all-reduce-sgd";
+const auto pairwise = "ad-psgd", finishing = "d-psgd", repeating = "all-reduce-sgd";
 
 std::vector<rank> subset(unsigned bits) {
   std::vector<rank> ranks;
@@ -69,7 +69,7 @@ void expect_consistent(const view& v, const view_change& change, bool bipartite)
 /// makes them all, and a fresh one makes the last again.
 void try_every_loss(const std::string& algorithm, const std::string& topology, std::size_t workers) {
   const auto e = small_run(algorithm, topology, workers);
-  const bool bipartite = algorithm == asynchronous;
+  const bool bipartite = algorithm == pairwise;
   view_maker views{*e};
   for (unsigned lost = 0; lost + 1 < 1u << workers; ++lost)
     for (unsigned back = lost;; back = (back - 1) & lost) {
@@ -106,9 +106,9 @@ TEST(view_maker, makes_good_views_whoever_is_lost_and_comes_back) {
     try_every_loss(finishing, "ring", workers);
     try_every_loss(finishing, "complete", workers);
     try_every_loss(repeating, "ring", workers);
-    try_every_loss(asynchronous, "star", workers);
+    try_every_loss(pairwise, "star", workers);
     if (workers % 2 == 0)
-      try_every_loss(asynchronous, "ring", workers);
+      try_every_loss(pairwise, "ring", workers);
   }
 }
 
@@ -126,7 +126,7 @@ TEST(view_maker, restores_the_graph_when_everybody_is_back) {
 
 TEST(view_maker, takes_time_in_proportion_to_how_many_there_may_be) {
   run_settings s;
-  s.algorithm = asynchronous;
+  s.algorithm = pairwise;
   s.model = "quadratic";
   s.data = "quadratic:samples=24,dim=3";
   s.batch = 4;

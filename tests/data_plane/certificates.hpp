@@ -3,30 +3,15 @@
 #include "gossamer/actors/data_plane/tls/certificate_folder.hpp"
 #include "gossamer/actors/data_plane/tls/identity.hpp"
 
-#include <gtest/gtest.h>
-
-#include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <unistd.h>
+
+#include "support/scratch_folder.hpp"
 
 namespace gossamer::actors::test {
 
-/// A folder for one test, removed with the object.
-class scratch_folder {
-public:
-  scratch_folder() {
-    static std::atomic<int> number{0};
-    path = std::filesystem::path(testing::TempDir())
-           / ("gossamer-certificates-" + std::to_string(getpid()) + "-" + std::to_string(++number));
-    std::filesystem::create_directories(path);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  scratch_folder& operator=(const scratch_folder&) = delete;
-  ~scratch_folder() { std::filesystem::remove_all(path); }
-
-  std::filesystem::path path;
-};
+using gossamer::test::scratch_folder;
 
 inline void write_text(const std::filesystem::path& where, const std::string& text) {
   std::filesystem::create_directories(where.parent_path());
@@ -48,7 +33,7 @@ public:
 
 private:
   std::shared_ptr<const tls_identity> identity(const key_pair& own, const std::string& authority) {
-    const auto folder = folder_.path / std::to_string(++count_);
+    const auto folder = std::filesystem::path(folder_.path()) / std::to_string(++count_);
     write_text(folder / node_certificate, own.certificate);
     write_text(folder / node_key, own.key);
     write_text(folder / authority_certificate, authority);

@@ -31,7 +31,7 @@ protected:
   }
 
   test::scratch_folder scratch;
-  std::filesystem::path folder = scratch.path / "certs";
+  std::filesystem::path root = scratch.path(), folder = root / "certs";
 };
 
 TEST_F(certificate_folder, has_what_each_host_needs_and_hides_keys) {
@@ -78,14 +78,14 @@ TEST_F(certificate_folder, says_what_is_wrong_with_an_order) {
                 HasSubstr("is neither the name of a host nor an address"));
   EXPECT_THAT(refusal_of([&] { make({}); }, errc::usage), HasSubstr("no hosts"));
   EXPECT_FALSE(std::filesystem::exists(folder));
-  test::write_text(scratch.path / "file", "");
-  folder = scratch.path / "file" / "certs";
+  test::write_text(root / "file", "");
+  folder = root / "file" / "certs";
   EXPECT_THAT(refusal_of([&] { make({"a"}); }, errc::io), HasSubstr("cannot write"));
 }
 
 TEST_F(certificate_folder, needs_both_halves_of_an_authority) {
   make({"a"});
-  std::filesystem::rename(folder / authority_key, scratch.path / "elsewhere");
+  std::filesystem::rename(folder / authority_key, root / "elsewhere");
   EXPECT_THAT(refusal_of([&] { make({"b"}); }, errc::bad_data), HasSubstr("authority.key is not"));
   test::write_text(folder / authority_key, make_authority().key);
   EXPECT_THAT(refusal_of([&] { make({"b"}); }, errc::bad_data), HasSubstr("do not belong together"));

@@ -158,15 +158,15 @@ TEST(shared_memory, lets_its_ends_call_each_other_and_see_each_other_go) {
   mine->was_found();
   const auto calls_to_me = mine->take_calls(), calls_to_them = theirs->take_calls();
   std::array<char, 8> some{};
-  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), -1);
+  EXPECT_EQ(::read(calls_to_me.get(), some.data(), some.size()), -1);
   theirs->call();
-  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), 1);
+  EXPECT_EQ(::read(calls_to_me.get(), some.data(), some.size()), 1);
   mine->call();
-  EXPECT_EQ(read(calls_to_them.get(), some.data(), some.size()), 1);
+  EXPECT_EQ(::read(calls_to_them.get(), some.data(), some.size()), 1);
   mine.reset();
-  EXPECT_EQ(read(calls_to_them.get(), some.data(), some.size()), 0);
+  EXPECT_EQ(::read(calls_to_them.get(), some.data(), some.size()), 0);
   theirs.reset();
-  EXPECT_EQ(read(calls_to_me.get(), some.data(), some.size()), 0);
+  EXPECT_EQ(::read(calls_to_me.get(), some.data(), some.size()), 0);
 }
 
 TEST(shared_memory, is_not_that_of_another_hello) {

@@ -18,7 +18,7 @@ using testing_support::evaluations;
 using testing_support::growing_run;
 
 constexpr std::size_t workers = 8;
-const std::uint64_t plans = test::tries(30), interleavings = test::tries(30); // `gossamer simulate --seeds` tries more
+const std::uint64_t plans = test::tries(20), interleavings = test::tries(20); // `gossamer simulate --seeds` tries more
 
 std::shared_ptr<const experiment> small_run(const std::string& algorithm, std::uint64_t seed = 1) {
   return prepare(testing_support::lawful_run(algorithm, seed));

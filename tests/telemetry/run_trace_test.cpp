@@ -19,7 +19,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// Keeps nothing of what it sends.
-class sink final : public link {
+class trace_sink final : public link {
 public:
   void send(frame) override {}
 };
@@ -61,7 +61,7 @@ protected:
 };
 
 TEST_F(a_trace_of_a_run, shows_who_waited_for_a_frame_and_its_way) {
-  const auto from_1_to_0 = trace.watch(0, std::make_unique<sink>());
+  const auto from_1_to_0 = trace.watch(0, std::make_unique<trace_sink>());
   at(10);
   trace.wait_begins(0, 1, model.label);
   at(15);
