@@ -45,7 +45,30 @@ class Kept:
                 "call run.keep with the same names",
             )
         for name, state in states.items():
-            self._objects[name].load_state_dict(state)
+            _load(name, self._objects[name], state)
+
+
+def _load(name: str, one: Any, state: Any) -> None:
+    """PyTorch notices only in the next step, if at all, that an optimiser has got the state of another kind."""
+    own, given = _settings_of(one.state_dict()), _settings_of(state)
+    problem = ""
+    if own - given and given - own:
+        problem = f"it has {', '.join(sorted(given - own))}, and not {', '.join(sorted(own - given))}"
+    else:
+        try:
+            one.load_state_dict(state)
+        except Exception as e:
+            problem = f"{type(e).__name__}: {e}"
+    if problem:
+        raise usage_error(
+            f"{name}, a {type(one).__name__}, does not take the state that the run goes on from: {problem}",
+            "go on with the kind of object that the state was kept of",
+        )
+
+
+def _settings_of(state: Any) -> set[str]:
+    groups = state.get("param_groups", ()) if isinstance(state, Mapping) else ()
+    return {key for group in groups for key in group}
 
 
 def _names(named: Mapping[str, Any]) -> str:

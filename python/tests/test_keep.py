@@ -56,6 +56,21 @@ def test_another_name_is_refused():
                 step.done(0.0)
 
 
+@pytest.mark.parametrize(
+    "kind, why",
+    [(torch.optim.SGD, "it has amsgrad, betas"), (lambda _, lr: torch.optim.AdamW([torch.ones(2)], lr), "ValueError")],
+)
+def test_a_state_of_another_kind_is_refused(kind, why):
+    train(*parts(), steps=5, checkpoint=1000, out="cut")
+    net = linear()
+    other = kind(net.parameters(), lr=0.05)
+    with pytest.raises(gossamer.UsageError, match=f"optimiser, a .*, does not take the state .*: {why}"):
+        with gossamer.torch.join(net, None, samples=200, batch=10, steps=9, resume="cut") as run:
+            run.keep(optimiser=other, scheduler=torch.optim.lr_scheduler.StepLR(other, 7))
+            for step in run:
+                step.done(0.0)
+
+
 def test_a_state_that_cannot_be_kept_says_where():
     class Odd:
         def state_dict(self):
