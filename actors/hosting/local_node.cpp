@@ -66,6 +66,10 @@ bool local_node::is_worker(rank i, const caf::strong_actor_ptr& actor) const {
   return actor && found != residents_.end() && found->second.actor.address() == actor->address();
 }
 
+bool local_node::has_worker(const caf::strong_actor_ptr& actor) const {
+  return std::ranges::any_of(residents_, [&](const auto& one) { return is_worker(one.first, actor); });
+}
+
 std::optional<worker_lost> local_node::died(const caf::down_msg& down) {
   const auto found =
       std::ranges::find_if(residents_, [&](const auto& one) { return one.second.actor.address() == down.source; });

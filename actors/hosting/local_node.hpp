@@ -45,6 +45,8 @@ public:
 
   /// True if this actor is the present life of the worker, and lives in this process.
   bool is_worker(rank i, const caf::strong_actor_ptr& actor) const;
+  /// True if the actor is any worker of this process.
+  bool has_worker(const caf::strong_actor_ptr& actor) const;
   /// Returns the worker that has ended; `nullopt` if it was none of this process.
   std::optional<worker_lost> died(const caf::down_msg& down);
 

@@ -123,7 +123,7 @@ void node_state::on_loss(const worker_lost& m) {
 
 void node_state::on_failure(const run_failed& m) {
   const auto& sender = self_->current_sender();
-  const bool is_own = sender && sender->address() == evaluator_.address();
+  const bool is_own = sender && (sender->address() == evaluator_.address() || own_node_->has_worker(sender));
   if (leadership_ && (is_own || speaker() != nullptr)) // a node that was left out must not end the run of the others
     fail(m);
   else if (is_own)
