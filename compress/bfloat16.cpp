@@ -3,6 +3,8 @@
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -27,15 +29,21 @@ vec decode_bfloat16(const packet& p) {
     throw bad_packet("packet of codec bfloat16 has more elements than its payload has bytes");
   expect_recipe(p, 0);
   expect_bits(p, 16 * p.elements);
+  if (p.parameter != 0)
+    throw bad_packet(fmt::format("packet of codec bfloat16 has the parameter {} instead of 0", p.parameter));
   auto pool = p.payload.pool();
   vec v{pool, p.elements};
   const auto* codes = p.payload.data();
+  bool special = false;
   for (float& x : v.overwrite()) {
     std::uint16_t code;
     std::memcpy(&code, codes, sizeof code);
     x = std::bit_cast<float>(std::uint32_t{code} << 16);
+    special |= (code & 0x7F80u) == 0x7F80u;
     codes += sizeof code;
   }
+  if (special) // which no encoder writes
+    throw bad_packet("packet of codec bfloat16 holds a value that is not finite");
   return v;
 }
 

@@ -14,7 +14,10 @@ namespace {
 
 /// D_s[k][i], of an angle that is reduced before it is rounded.
 float cosine(std::size_t k, std::size_t i, std::size_t size) {
-  const auto quarters = static_cast<double>(k * (2 * i + 1) % (4 * size)) / static_cast<double>(size);
+  const auto turn = k * (2 * i + 1) % (4 * size);
+  if (turn == size || turn == 3 * size)
+    return 0; // exactly: its sign may be a step
+  const auto quarters = static_cast<double>(turn) / static_cast<double>(size);
   const double norm = std::sqrt((k == 0 ? 1.0 : 2.0) / static_cast<double>(size));
   return static_cast<float>(norm * std::cos(0.5 * std::numbers::pi * quarters));
 }

@@ -113,7 +113,10 @@ std::uint64_t above(std::span<const std::uint64_t> words, std::uint32_t limit) {
 void take_elias(bit_reader& in, std::span<std::uint64_t> words, std::size_t count, std::uint32_t k) {
   split_counts counts;
   for (std::size_t i = 0; i < count; ++i) {
-    const auto count_i = count_of(elias::take_gamma(in), k);
+    const auto rank = elias::take_gamma(in);
+    if (rank > 2 * std::uint64_t{k} + 2) // before arithmetic that would overflow
+      throw impossible_sum(k);
+    const auto count_i = count_of(rank, k);
     if (count_i < 0 || count_i > k)
       throw impossible_sum(k);
     counts.set(i, static_cast<std::uint32_t>(count_i));

@@ -39,7 +39,7 @@ std::uint64_t before(std::span<const std::byte> bytes, std::uint64_t bit) {
 std::size_t write_with_room(std::span<std::byte> bytes, std::uint64_t first_bit, std::span<const std::uint32_t> numbers,
                             int bits) {
   const auto last = 8 * bytes.size() - std::min<std::uint64_t>(8 * bytes.size(), 64); // where 8 bytes can be stored
-  if (bits == 0 || last < first_bit)
+  if (bits == 0 || numbers.empty() || last < first_bit)
     return 0;
   const std::size_t most = std::min<std::uint64_t>(numbers.size(), (last - first_bit) / static_cast<unsigned>(bits));
   roomy_bit_writer writer{bytes.data() + first_bit / 8};

@@ -1,8 +1,10 @@
+#include "gossamer/base/error.hpp"
 #include "gossamer/compress/codec.hpp"
 
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace gossamer::compress {
@@ -33,6 +35,25 @@ TEST_F(bfloat16_test, never_leaves_the_finite_numbers) {
   for (std::uint64_t step = 0; step < 20; ++step)
     for (const auto both = coded({largest, -largest}, step); const float x : both.view())
       EXPECT_TRUE(std::isfinite(x));
+}
+
+TEST_F(bfloat16_test, refuses_what_no_encoder_writes) {
+  const auto refusal = [&](std::uint8_t parameter, std::uint16_t code) -> std::string {
+    auto p = codec_->encode(vec{pool_, std::vector<float>{1, 2}}, random_stream{1, 0, purpose::quantise}, 0);
+    p.parameter = parameter;
+    std::memcpy(p.payload.data() + sizeof code, &code, sizeof code);
+    try {
+      entry_.decode(p);
+      return "accepted";
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::bad_packet);
+      return e.sentence();
+    }
+  };
+  EXPECT_EQ(refusal(0, 0x7F7F), "accepted");
+  EXPECT_THAT(refusal(7, 0x3F80), testing::HasSubstr("has the parameter 7 instead of 0"));
+  for (const int code : {0x7F80, 0x7FC0, 0xFF80})
+    EXPECT_THAT(refusal(0, static_cast<std::uint16_t>(code)), testing::HasSubstr("not finite")) << code;
 }
 
 TEST_F(bfloat16_test, is_right_on_average) {

@@ -25,6 +25,16 @@ double coefficient(const vec& v, std::size_t first, std::size_t stride, std::siz
   return sum;
 }
 
+TEST(cosine_transform, of_one_wave_is_0_where_the_wave_is) {
+  buffer_pool pool;
+  const tensor_shape row{1, 10};
+  std::vector<float> coefficients(10);
+  coefficients[2] = 1;
+  const vec wave = cosine_transform{{&row, 1}, 64}.inverse(vec{pool, coefficients});
+  for (std::size_t i = 0; i < 10; ++i)
+    EXPECT_EQ(wave[i] == 0, i == 2 || i == 7) << i << ": " << wave[i];
+}
+
 TEST(cosine_transform, is_that_of_its_definition_in_each_block) {
   buffer_pool pool;
   constexpr std::size_t edge = 8;

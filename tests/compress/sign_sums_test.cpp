@@ -258,6 +258,14 @@ TEST_F(sign_sum_packet, is_refused_when_a_sum_is_impossible) {
   }
 }
 
+TEST_F(sign_sum_packet, is_refused_when_a_rank_has_as_many_bits_as_there_are) {
+  packet p{16, 1, 100, 8 * 17, pool_.allocate(17), {5}};
+  std::ranges::fill(p.payload.bytes(), std::byte{0xFF});
+  std::ranges::fill(p.payload.bytes().first(7), std::byte{0});
+  p.payload.data()[7] = std::byte{0x80}; // 63 zeros, a one, and 63 ones
+  EXPECT_EQ(refusal(p), "packet holds a sum that 5 signs cannot have");
+}
+
 TEST_F(sign_sum_packet, has_one_written_form_however_it_is_damaged) {
   random_sequence random{{3, 0, purpose::synthetic}, 0};
   int accepted = 0;
