@@ -19,8 +19,6 @@ constexpr std::uint64_t most_terms = std::uint64_t{1} << 62, most_steps = std::u
 constexpr std::uint32_t most_resolutions = std::uint32_t{1} << 20;
 static_assert(most_resolutions < std::numeric_limits<std::uint32_t>::max() / seats::most_candidates / 2);
 
-constexpr std::size_t longest_host = 255; // the limit of DNS
-
 void check(bool sensible, std::string_view what) {
   if (!sensible)
     throw error(errc::bad_packet, fmt::format("a message about who takes part {}", what),
@@ -47,7 +45,7 @@ void check(const view_change& v, std::uint32_t number, const charter& rules) {
 
 void check(const process& p, std::uint32_t number) {
   check(seats::may_exist(p.life, number), "names a process that nobody can have let in");
-  check(p.data.host.size() <= longest_host && p.control.host.size() <= longest_host, "names a host that cannot be");
+  check(is_host(p.data.host) && is_host(p.control.host), "names a host that cannot be");
 }
 
 void check(const resolution& r, const charter& rules) {

@@ -1,6 +1,7 @@
 #include "gossamer/actors/cluster/tunnel_middleman.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <caf/io/middleman_actor_impl.hpp>
 #include <caf/io/network/acceptor_impl.hpp>
@@ -8,6 +9,7 @@
 #include <caf/io/network/scribe_impl.hpp>
 #include <caf/scoped_actor.hpp>
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <array>
 #include <cerrno>
@@ -77,10 +79,14 @@ public:
 
 protected:
   caf::expected<caf::io::scribe_ptr> connect(const std::string& host, std::uint16_t port) override {
-    const int socket = tunnel_->connect({host, port});
-    if (socket < 0)
-      return caf::make_error(caf::sec::cannot_connect_to_node);
-    return backend().new_scribe(socket);
+    try {
+      const int socket = tunnel_->connect({host, port});
+      if (socket >= 0)
+        return backend().new_scribe(socket);
+    } catch (const std::exception& e) { // this actor makes all later connections
+      spdlog::warn("no connection to port {} of {}: {}", port, printable(host), e.what());
+    }
+    return caf::make_error(caf::sec::cannot_connect_to_node);
   }
   /// The tunnel listens already.
   caf::expected<caf::io::doorman_ptr> open(std::uint16_t port, const char*, bool) override {

@@ -35,6 +35,10 @@ bool is_part_of_address(char c) { return is_part_of_host(c) || c == ':' || c == 
 
 } // namespace
 
+bool is_host(std::string_view text) {
+  return text.size() <= longest_host && std::ranges::all_of(text, is_part_of_address);
+}
+
 endpoint parse_endpoint(std::string_view text) {
   const bool bracketed = text.starts_with('[');
   const auto colon = bracketed ? text.find("]:") : text.find(':');

@@ -18,6 +18,9 @@ struct endpoint {
 /// @error errc::usage with the fault of the text
 endpoint parse_endpoint(std::string_view text);
 
+/// True for a host that `parse_endpoint` can read: others can be no name and no address.
+bool is_host(std::string_view text);
+
 /// The text form that `parse_endpoint` reads.
 std::string to_string(const endpoint& e);
 

@@ -38,7 +38,7 @@ void require_text(const std::string& text, std::size_t most = longest_sentence) 
   require(text.size() <= most, "has a text that nobody reads");
 }
 
-void require_place(const endpoint& e) { require_text(e.host, longest_name); }
+void require_place(const endpoint& e) { require(is_host(e.host), "names a host that cannot be"); }
 
 void require_handle(const node_interface::handle& h) { require(h != nullptr, "names no actor"); }
 

@@ -72,7 +72,8 @@ TEST(a_delegate, refuses_resolutions_that_cannot_be) {
   EXPECT_THAT(refused_if([](auto& r) { r.nodes.erase(2), r.voters.erase(2); }), HasSubstr("takes no part"));
   EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].life = 3 * seats::most_candidates; }),
               HasSubstr("nobody can have let in"));
-  EXPECT_THAT(refused_if([](auto& r) { r.nodes[2].data.host.assign(256, 'a'); }), HasSubstr("a host that cannot be"));
+  for (const auto& host : {std::string(256, 'a'), std::string("a\0b", 3)})
+    EXPECT_THAT(refused_if([&](auto& r) { r.nodes[2].data.host = host; }), HasSubstr("a host that cannot be"));
 }
 
 TEST(a_delegate, notices_when_the_protocol_is_broken) {

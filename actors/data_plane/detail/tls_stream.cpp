@@ -131,7 +131,7 @@ int tls_stream::take(std::span<std::byte> to) noexcept {
 }
 
 bool tls_stream::has_unread() noexcept {
-  return gone_ || at_end_ || received_begin_ < received_end_ || SSL_has_pending(ssl_.get()) == 1;
+  return gone_ || at_end_ || received_begin_ < received_end_ || SSL_pending(ssl_.get()) > 0;
 }
 
 bool tls_stream::is_established() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1 && !gone_; }
