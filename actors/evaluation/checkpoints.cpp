@@ -4,18 +4,20 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr double longest_wait_s = 60; // for a part that may never come
+constexpr double first_wait_s = 60; // for a part that may never come
 
 } // namespace
 
 bool checkpoints::due(double time_s, std::uint64_t updates) {
   const auto& every = run_->settings.checkpoint;
-  if ((ordered_ || is_being_written()) && time_s < began_s_ + longest_wait_s)
+  const bool is_awaited = ordered_ || is_being_written();
+  if (is_awaited && time_s < began_s_ + wait_s_)
     return false;
   const bool now = every.seconds > 0 ? time_s >= next_s_ + every.seconds
                                      : updates >= next_updates_ + every.steps * run_->settings.workers;
   if (!now)
     return false;
+  wait_s_ = is_awaited ? 2 * wait_s_ : first_wait_s;
   ordered_ = true;
   began_s_ = next_s_ = time_s;
   next_updates_ = updates;

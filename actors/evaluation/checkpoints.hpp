@@ -26,7 +26,8 @@ public:
   }
 
   /// True if a checkpoint is to be ordered now; that begins it. False until the last one is complete, or given up:
-  /// memory would fill where the disk is slower than the run.
+  /// memory would fill where the disk is slower than the run. A part that may never come is awaited for a minute, the
+  /// next time for two, and so on.
   bool due(double time_s, std::uint64_t updates);
   /// Opens a checkpoint in which these members take part.
   void open(std::uint64_t number, const membership& members);
@@ -56,7 +57,7 @@ private:
   std::map<std::uint64_t, writing> open_; // the last one of a run may begin before the one before is complete
   std::uint64_t last_ = 0;                // the last one that was opened
   bool ordered_ = false;                  // one was ordered, and no part has come
-  double began_s_ = 0;
+  double began_s_ = 0, wait_s_ = 60;
 };
 
 } // namespace gossamer::actors

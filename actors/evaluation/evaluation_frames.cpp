@@ -9,6 +9,8 @@ namespace gossamer::actors {
 
 namespace {
 
+constexpr std::uint64_t most_counted = std::uint64_t{1} << 62; // sums of two do not overflow
+
 void visit(archive& a, snapshot& s) { // of a master, which averages no models
   a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.sent.bits_between_islands)(s.model);
 }
@@ -26,7 +28,7 @@ frame to_frame(const snapshot& s, buffer_pool pool) {
           .body = compress::opaque(bytes.bytes(), std::move(pool))};
 }
 
-snapshot read_snapshot(const frame& f, std::size_t dimension, buffer_pool pool) {
+snapshot read_snapshot(const frame& f, std::size_t size, buffer_pool pool) {
   snapshot s;
   s.source = f.source;
   s.incarnation = f.incarnation;
@@ -34,9 +36,12 @@ snapshot read_snapshot(const frame& f, std::size_t dimension, buffer_pool pool) 
   archive_reader bytes{f.body.payload.bytes(), std::move(pool)};
   visit(bytes, s);
   bytes.finish();
-  if (f.label.kind != frame_kind::snapshot || s.model.size() > dimension)
-    throw error(errc::bad_packet,
-                fmt::format("a snapshot has {} elements, and the model {}", s.model.size(), dimension));
+  if (f.label.kind != frame_kind::snapshot || s.model.size() != size)
+    throw error(errc::bad_packet, fmt::format("a snapshot has {} elements instead of {}", s.model.size(), size));
+  const auto& sent = s.sent;
+  for (const auto count : {s.gradients, sent.frames, sent.payload_bits, sent.wire_bits, sent.bits_between_islands})
+    if (count >= most_counted)
+      throw error(errc::bad_packet, "a snapshot counts further than anybody can");
   return s;
 }
 

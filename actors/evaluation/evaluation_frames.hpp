@@ -21,9 +21,9 @@ inline std::optional<std::uint32_t> node_of(const frame& f, std::size_t particip
 }
 
 frame to_frame(const snapshot& s, buffer_pool pool);
-/// @param dimension of the model; a master has a part of it, so a snapshot has at most so many elements
-/// @error errc::bad_packet when the frame is no snapshot
-snapshot read_snapshot(const frame& f, std::size_t dimension, buffer_pool pool);
+/// @param size of the master's part of the model
+/// @error errc::bad_packet when the frame is no snapshot of that size
+snapshot read_snapshot(const frame& f, std::size_t size, buffer_pool pool);
 
 /// Number of models in a part of a mean.
 struct head_count {

@@ -1,6 +1,7 @@
 #include "gossamer/actors/hosting/evaluator.hpp"
 
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/topology/islands.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -111,9 +112,10 @@ private:
   void pass_on_snapshot(const frame& f) {
     const auto& run = *setup_.run;
     try {
-      if (f.source >= run.participants() || !run.is_evaluated(f.source))
+      if (f.source >= run.participants() || !run.is_master(f.source))
         throw error(errc::bad_packet, "nobody asks for its model", "");
-      caf::anon_send(setup_.supervisor, read_snapshot(f, run.initial.size(), run.pool));
+      const auto sizes = topology::even_sizes(run.initial.size(), run.masters); // as `segment::part` has them
+      caf::anon_send(setup_.supervisor, read_snapshot(f, sizes.at(f.source - run.settings.worker_ranks()), run.pool));
     } catch (const error& problem) {
       give_up(f, problem.sentence());
     }
