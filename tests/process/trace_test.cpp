@@ -1,6 +1,8 @@
 // Pictures of runs of one and of several processes.
+#include <cmath>
 #include <csignal>
 #include <map>
+#include <set>
 
 #include "launched_command.hpp"
 #include "support/trace_rules.hpp"
@@ -32,6 +34,37 @@ protected:
     return result;
   }
 };
+
+TEST_F(traces, show_that_workers_of_shared_nodes_draw_a_delay_for_each_frame) {
+  const auto ended = run({"simulate",
+                          "--algorithm",
+                          "d-psgd",
+                          "--topology",
+                          "complete",
+                          "--workers",
+                          "4",
+                          "--workers-per-node",
+                          "2",
+                          "--network",
+                          "uniform:latency=0.001,bandwidth=1e12,jitter=0.05",
+                          "--cost",
+                          "none",
+                          "--steps",
+                          "1",
+                          "--data",
+                          "digits:samples=600,test=200",
+                          "--model",
+                          "softmax",
+                          "--out",
+                          "run"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const auto trace = json::parse(read("run/trace.json"));
+  std::set<std::int64_t> flights; // in tenths of milliseconds, of which transmission takes none
+  for (const auto& e : trace["traceEvents"])
+    if (e["ph"] == "X" && e["name"] == "model 0")
+      flights.insert(std::llround(e["dur"].get<double>() / 100));
+  EXPECT_GE(flights.size(), 5u) << "beside that within a node there was one for each direction";
+}
 
 TEST_F(traces, of_a_launch_show_every_gradient_and_every_frame_of_all_nodes) {
   const auto ended = run({"launch", "--hosts", "localhost:3", "--trace", "trace.json", "--", "train", "--algorithm",

@@ -14,8 +14,9 @@ namespace {
 
 class simulated_link final : public link {
 public:
-  simulated_link(simulation& world, rank to, sink_table::entry target)
-      : world_(world), to_(to), target_(std::move(target)) {}
+  /// @param first number of its first frame
+  simulated_link(simulation& world, rank to, sink_table::entry target, std::uint64_t first)
+      : world_(world), to_(to), target_(std::move(target)), number_(first) {}
 
   void send(frame f) override {
     frame_leaves what{target_, to_, number_++, std::move(f)};
@@ -29,7 +30,7 @@ private:
   simulation& world_;
   rank to_;
   sink_table::entry target_;
-  std::uint64_t number_ = 0;
+  std::uint64_t number_;
 };
 
 /// Computes real gradients at once, and answers when their time is over.
@@ -116,11 +117,20 @@ sink_table::entry simulation::target_of(life to) {
   return std::make_shared<const frame_sink>([this, to](frame f) { hand_over(to, std::move(f)); });
 }
 
+/// Numbers of frames between two nodes differ, so that each draws its own delay: links that share the nodes, or lead to
+/// a later life, have their own.
+std::uint64_t simulation::first_number(rank from, life to) {
+  constexpr int most_frames = 24; // in bits
+  const auto from_node = node_of(from), to_node = node_of(to.who);
+  const bool is_only_one = from == from_node && to.who == to_node && to.incarnation == 0;
+  return is_only_one ? 0 : ++later_links_[{from_node, to_node}] << most_frames;
+}
+
 std::unique_ptr<link> simulation::link_to(rank from, life to) {
   if (to.who >= run_->participants())
     return std::make_unique<aside_link>(*processes_, processes_->home_of(from), processes_->home_of(to.who),
                                         [this, to] { return sinks_.find(to); });
-  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to));
+  std::unique_ptr<link> made = std::make_unique<simulated_link>(*this, to.who, target_of(to), first_number(from, to));
   if (around_.faults.harms())
     made = make_faulty_link(from, to.who, std::move(made), faulty_);
   made = std::make_unique<observed_link>(observer_, meter_, are_apart(islands(), from, to.who), std::move(made));

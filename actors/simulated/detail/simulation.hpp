@@ -104,6 +104,7 @@ private:
   std::optional<rank> lost_master() const;
   void look_for_interrupt();
   void set_time(virtual_time t);
+  std::uint64_t first_number(rank from, life to);
 
   std::shared_ptr<const experiment> run_;
   simulation_settings settings_;
@@ -117,7 +118,8 @@ private:
 
   virtual_time now_{};
   event_queue<event> events_;
-  std::vector<rank> homes_; // the node of each worker and master
+  std::vector<rank> homes_;                                    // the node of each worker and master
+  std::map<std::pair<rank, rank>, std::uint64_t> later_links_; // their number, by the nodes that they join
   network_model network_;
   compute_cost cost_;
   std::optional<random_sequence> choice_; // which actor runs next
