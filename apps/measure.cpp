@@ -18,6 +18,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <poll.h>
 
 namespace gossamer::apps {
@@ -114,11 +116,22 @@ topology::measured_link link_between(probes& all, const std::vector<host>& hosts
   return {hosts[from].name, hosts[to].name, rounded(said.front()), rounded(said.back())};
 }
 
+/// Finds out before minutes of measuring.
+void require_writable(const std::string& path) {
+  std::error_code ignored;
+  const bool is_new = !std::filesystem::exists(path, ignored);
+  if (!std::ofstream{path, std::ios::app})
+    throw error(errc::io, fmt::format("cannot write {}", path), "choose another file with --out");
+  if (is_new)
+    std::filesystem::remove(path, ignored);
+}
+
 } // namespace
 
 void measure_cluster(const program& p, const measure_options& how, const std::vector<std::string>& job) {
   auto hosts = distinct_hosts(how.hosts);
   require_reachable(hosts, how.node);
+  require_writable(how.out);
   probes all{p, how, hosts, job};
   auto text = fmt::format("# written by {} measure; a sample of: {}\n\n", p.name(), printable(shell_line(job)));
   fmt::print("{:20} {:>16}\n", "host", "us a sample");

@@ -35,6 +35,13 @@ TEST_F(measured_hosts, are_written_again_with_what_was_found) {
   EXPECT_EQ(json::parse(read("run/summary.json"))["workers"], 3);
 }
 
+TEST_F(measured_hosts, are_not_asked_before_there_is_a_place_for_what_they_say) {
+  write("hosts.toml", "[[host]]\nhost = 'alpha'\naddress = '127.0.0.1'\nthrough = ['sh', '-c']\nbinary = 'no-such'\n");
+  const auto ended = run(words{"measure", "--hosts", "hosts.toml", "--out", "no/such/folder"} + job);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, HasSubstr("cannot write no/such/folder; choose another file with --out"));
+}
+
 TEST_F(measured_hosts, are_refused_in_one_sentence) {
   const auto expect = [&](const std::string& hosts, int status, const words& said) {
     write("hosts.toml", hosts);
