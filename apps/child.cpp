@@ -22,6 +22,7 @@ namespace {
 
 constexpr int not_found = 127; // the status by which a shell says so
 constexpr std::size_t longest_line = std::size_t{1} << 18;
+constexpr std::size_t most_unread = std::size_t{1} << 20; // bytes that wait for a process to read them
 
 /// Both ends of a pipe or socket pair, by number of the end; closed unless they are taken.
 struct both_ends {
@@ -40,6 +41,7 @@ struct both_ends {
 
 [[noreturn]] void become(const std::vector<std::string>& command, int input, int output, int errors) {
   setpgid(0, 0);
+  std::signal(SIGPIPE, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
@@ -70,6 +72,7 @@ child::child(const std::vector<std::string>& command) {
     become(command, input.ends[0], output.ends[1], errors.ends[1]);
   if (id_ < 0)
     refuse();
+  setpgid(id_, id_); // as the process itself does, which may not have come so far when it gets a signal
   input_ = input.take(1);
   streams_ = {stream{output.take(0)}, stream{errors.take(0)}};
   for (const int file : outputs())
@@ -79,6 +82,7 @@ child::child(const std::vector<std::string>& command) {
 void child::swap(child& other) noexcept {
   std::swap(id_, other.id_);
   std::swap(input_, other.input_);
+  std::swap(unread_, other.unread_);
   std::swap(streams_, other.streams_);
   std::swap(last_line_, other.last_line_);
   std::swap(status_, other.status_);
@@ -96,6 +100,7 @@ child::~child() {
 }
 
 bool child::read_lines(const line_taker& on_line) {
+  write_unread();
   const bool output = read_from(streams_[0], false, on_line), errors = read_from(streams_[1], true, on_line);
   return output || errors;
 }
@@ -129,13 +134,22 @@ void child::end_input() {
     close(std::exchange(input_, -1));
 }
 
-void child::write_line(const std::string& line) const {
-  const auto whole = line + '\n';
-  for (std::string_view rest = whole; !rest.empty();) {
-    const auto count = send(input_, rest.data(), rest.size(), MSG_NOSIGNAL);
+bool child::write_line(const std::string& line) {
+  if (unread_.size() + line.size() > most_unread)
+    return false;
+  unread_ += line + '\n';
+  write_unread();
+  return true;
+}
+
+void child::write_unread() {
+  while (input_ >= 0 && !unread_.empty()) {
+    const auto count = send(input_, unread_.data(), unread_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0 && errno == EAGAIN)
+      return;
     if (count < 0 && errno != EINTR)
-      return; // the process's end says more
-    rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+      return unread_.clear(); // the process's end says more
+    unread_.erase(0, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
   }
 }
 
@@ -158,8 +172,11 @@ std::optional<int> child::ended() {
 
 void child::look_for_end(int options) {
   int status = 0;
-  if (waitpid(id_, &status, options) == id_)
+  const auto found = waitpid(id_, &status, options);
+  if (found == id_)
     status_ = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  else if (found < 0 && errno == ECHILD) // something else in this process has waited for it
+    status_ = 1;
 }
 
 } // namespace gossamer::apps

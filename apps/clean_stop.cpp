@@ -109,8 +109,13 @@ void clean_stop::request() noexcept { requested_signal = SIGINT; }
 
 void clean_stop::on_line(std::function<void(const std::string&)> take) { input().set_taker(std::move(take)); }
 
+void clean_stop::outlive_readers() noexcept {
+  if (heeds_signals)
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
 void clean_stop::follow_input() noexcept {
-  std::signal(SIGPIPE, SIG_IGN);
+  outlive_readers();
   follows_input = true;
 }
 

@@ -103,7 +103,8 @@ void add_node_flags(CLI::App& command, node_options& n) {
   add_node_place(command, n);
   add_fetching(command, n);
   command.add_flag("--probe", n.probe, "obey gossamer measure, and train nothing")->group("");
-  command.add_flag("--announce", n.announce, "say on standard output what happens, for programs");
+  command.add_flag("--announce", n.announce,
+                   "say on standard output what happens, for programs, in lines that begin with the byte 30");
   command.add_flag("--announce-live", n.announce_live, "say also what a live page shows")->needs("--announce");
   command.add_flag("--announce-trace", n.announce_trace, "say also what workers do, moment by moment")
       ->needs("--announce");

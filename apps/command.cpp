@@ -342,7 +342,8 @@ int run_and_flush(int argc, char** argv, const program& self) {
 } // namespace
 
 int run_command(int argc, char** argv, const own_entries& own) {
-  open_standard_error();
+  open_closed_streams();
+  std::signal(SIGCHLD, SIG_DFL); // who starts this may ignore it, and then the ends of processes cannot be waited for
   // Standard output is for results.
   auto log = std::make_shared<spdlog::sinks::stderr_color_sink_mt>();
   if (!may_colour(STDERR_FILENO))

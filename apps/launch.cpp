@@ -25,13 +25,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <poll.h>
+#include <ranges>
 
 namespace gossamer::apps {
 
 namespace {
 
-constexpr double longest_farewell_s = 5; // for the other nodes when the leader has ended, but no longer than the
-                                         // patience
+constexpr double longest_farewell_s = 5; // for the other nodes when the leader has ended, or less: the patience
 constexpr double keep_progress_every_s = 0.5;
 
 /// Carries out the decisions of `supervisor`.
@@ -53,6 +53,7 @@ public:
   /// @returns the exit status of the last leader @error when no process has said how the run ended
   int run() {
     const clean_stop stop;
+    clean_stop::outlive_readers();
     obey(decides_.begin(now()));
     while (!decides_.is_over()) {
       look();
@@ -73,8 +74,7 @@ public:
     return decides_.status();
   }
 
-  /// Tells those who look on that the run is over, and keeps its status.
-  /// @returns the status, also of what was still to be written
+  /// Tells those who look on that the run is over. @returns the status, also of what was still to be written
   int end(const std::string& how, int status) {
     try {
       if (const auto about = watching_.end(how); !about.empty())
@@ -101,10 +101,14 @@ public:
   }
 
   /// Returns the new start of a run that `run` found to be lost; `nullopt` if there is none.
-  std::optional<second_beginning> next_beginning() const {
-    if (!decides_.loss() || restarts_left() == 0 || !plan_.node(0).local())
-      return std::nullopt;
-    return beginning_after(program_, folder_.path(), decides_.survivors(), !decides_.somebody_takes_part());
+  std::optional<second_beginning> next_beginning() {
+    try {
+      if (decides_.loss() && restarts_left() > 0 && plan_.node(0).local())
+        return beginning_after(program_, folder_.path(), decides_.survivors(), !decides_.somebody_takes_part());
+    } catch (const error& e) { // such as a model that only the user's program knows
+      say(fmt::format("the nodes are not started again: {}", e.what()));
+    }
+    return std::nullopt;
   }
   std::size_t restarts_left() const { return decides_.restarts_left(); }
   const launch_folder& folder() const { return folder_; }
@@ -140,8 +144,14 @@ private:
   }
 
   void hear(std::size_t k, bool error, const std::string& line) {
-    if (!error && understand(k, line))
-      return;
+    const auto mark = error ? std::string::npos : line.find(announced_by);
+    if (mark != 0) // before it, a program of the user's may have written half a line
+      hear_output(k, error, line.substr(0, mark));
+    if (mark != std::string::npos)
+      understand(k, line.substr(mark + 1));
+  }
+
+  void hear_output(std::size_t k, bool error, const std::string& line) {
     folder_.keep_line_of(k, line);
     const bool leads = k == decides_.leads();
     show(leads ? line : about(k, line), leads && !error ? stdout : stderr);
@@ -151,8 +161,7 @@ private:
     return fmt::format("[{} {}] {}", k, plan_.node(k).name, line);
   }
 
-  /// @returns whether the line was one that nodes write for programs
-  bool understand(std::size_t k, const std::string& line) {
+  void understand(std::size_t k, const std::string& line) {
     const auto after = [&](std::string_view what) { return line.substr(what.size()); };
     if (line.starts_with(live_is) || line.starts_with(trace_is))
       hear_for_watchers(k, line);
@@ -172,9 +181,6 @@ private:
       decides_.on_departure(k);
     else if (line == all_have_come)
       begin();
-    else
-      return false;
-    return true;
   }
 
   /// Opens the folder of the run. The folder of a leader on another machine is there; the one here has only the
@@ -304,16 +310,14 @@ private:
                 },
             .write_to_leader =
                 [this](const std::string& line) {
-                  if (auto& leader = children_[decides_.leads()])
-                    leader->write_line(line);
+                  auto& leader = children_[decides_.leads()];
+                  return !leader || leader->write_line(line);
                 }};
   }
 
   bool all_are_silent() const {
-    for (std::size_t k = 0; k < children_.size(); ++k)
-      if (children_[k] && !heard_end_[k])
-        return false;
-    return true;
+    return std::ranges::none_of(std::views::iota(std::size_t{0}, children_.size()),
+                                [this](std::size_t k) { return children_[k] && !heard_end_[k]; });
   }
 
   void note_ends() {
@@ -337,7 +341,7 @@ private:
   supervisor decides_;
   launch_record record_ = own_record();
   launch_orders orders_{processes()};
-  launch_screen screen_{how_.shown};
+  launch_screen screen_{how_.shown, plan_.starts_a_program()};
   launch_folder folder_{[this](const std::string& line) { say(line); }};
   stopwatch since_launch_, since_kept_;
   bool begun_ = false, on_terminal_ = true;

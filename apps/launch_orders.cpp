@@ -28,8 +28,9 @@ void launch_orders::obey(const stop_process& m, launch_page& page, double now_s)
     stopped_[node] = now_s + m.seconds;
 }
 
-void launch_orders::obey(const leaders_order& m, launch_page&, double) {
-  all_.write_to_leader(nlohmann::json(m.text).dump());
+void launch_orders::obey(const leaders_order& m, launch_page& page, double) {
+  if (!all_.write_to_leader(nlohmann::json(m.text).dump()))
+    page.tell("an order is left out, because the node that leads does not read those before it");
 }
 
 bool launch_orders::signal(std::size_t node, int signal, const std::string& done, launch_page& page) {

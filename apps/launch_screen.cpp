@@ -10,13 +10,15 @@
 
 namespace gossamer::apps {
 
-void launch_screen::show(const std::string& line) {
-  const auto write = [live = live_, text = line + '\n'] {
+bool launch_screen::write(int file, const std::string& line) {
+  const auto write = [live = live_, file, text = line + '\n'] {
     live->clear();
-    write_all(STDERR_FILENO, text);
+    write_all(file, text);
   };
-  thread_.offer(write, actors::most_lines_waiting);
+  return thread_.offer(write, actors::most_lines_waiting);
 }
+
+void launch_screen::show(const std::string& line) { write(STDERR_FILENO, line); }
 
 void launch_screen::renew(const std::string& type, const std::string& line) {
   if (type == "view")
@@ -31,7 +33,10 @@ void launch_screen::renew(const std::string& type, const std::string& line) {
 }
 
 void launch_screen::keep_result(const std::string& line) {
-  shown_ == ui::json ? show(line) : static_cast<void>(results_ += line + '\n');
+  if (shown_ == ui::json)
+    show(line);
+  else if (!at_once_ || !results_.empty() || !write(STDOUT_FILENO, line))
+    results_ += line + '\n';
 }
 
 void launch_screen::close() {

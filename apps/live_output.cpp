@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/live_output.hpp"
 
 #include "gossamer/actors/telemetry/deferred_observer.hpp"
+#include "gossamer/apps/detail/node.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -31,6 +32,10 @@ private:
 
   live_output::voice out_;
 };
+
+std::string announced(std::string_view what, const std::string& line) {
+  return fmt::format("{}{}{}\n", announced_by, what, line);
+}
 
 /// Waits for a thread for a limited time. Its failures are reported elsewhere.
 bool is_done(actors::side_thread& thread) {
@@ -66,7 +71,7 @@ live_output::~live_output() {
 
 void live_output::announce(std::string_view what, const std::string& line) {
   if (announcements_)
-    announcements_->post([text = fmt::format("{}{}\n", what, line)] { write_all(STDOUT_FILENO, text); });
+    announcements_->post([text = announced(what, line)] { write_all(STDOUT_FILENO, text); });
 }
 
 void live_output::announce_lightly(std::string_view what, const std::string& line) {
@@ -76,7 +81,7 @@ void live_output::announce_lightly(std::string_view what, const std::string& lin
 
 bool live_output::announce_later(std::string_view what, std::function<std::string()> line, std::size_t most_waiting) {
   const auto write = [what = std::string{what}, line = std::move(line)] {
-    write_all(STDOUT_FILENO, fmt::format("{}{}\n", what, line()));
+    write_all(STDOUT_FILENO, announced(what, line()));
   };
   return announcements_ != nullptr && announcements_->offer(write, most_waiting);
 }

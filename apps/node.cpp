@@ -332,6 +332,7 @@ int join(const program& p, const node_options& node) {
   const auto fetching = fetching_of(node);
   const auto shown = credentials_to_reach(node, node.join);
   const clean_stop stop;
+  clean_stop::outlive_readers();
   follow(node);
   const auto elsewhere = std::make_shared<onlookers>();
   live_output output{p, node.announce, node.announce_live, elsewhere};

@@ -32,6 +32,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   actors::run_summary summary;
   {
     const clean_stop stop;
+    clean_stop::outlive_readers();
     live_recorder recorder{output, [folder] { return folder; }, run.experiment->settings.worker_ranks()};
     auto all = watching.behind(recorder);
     summary = world(run,

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -45,14 +46,11 @@ void flush_output() {
     throw lost_output(errno);
 }
 
-void open_standard_error() noexcept {
-  if (fcntl(STDERR_FILENO, F_GETFD) >= 0)
-    return;
-  const int nowhere = open("/dev/null", O_WRONLY);
-  if (nowhere == STDERR_FILENO)
-    return;
-  dup2(nowhere, STDERR_FILENO);
-  close(nowhere);
+void open_closed_streams() noexcept {
+  for (const auto& [number, mode] :
+       {std::pair{STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}})
+    if (fcntl(number, F_GETFD) < 0)
+      open("/dev/null", mode); // the lowest number that is free
 }
 
 } // namespace gossamer::apps

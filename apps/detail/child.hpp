@@ -33,8 +33,9 @@ public:
   bool read_lines(const line_taker& on_line);
   const std::string& last_line() const noexcept { return last_line_; }
 
-  /// Writes a line to the program's standard input. A program that has ended does not read it.
-  void write_line(const std::string& line) const;
+  /// Writes a line to the program's standard input, or what is left of it at the next `read_lines`, without waiting. A
+  /// program that has ended does not read it. @returns false if more than 1 MiB would wait: the line is left out
+  bool write_line(const std::string& line);
   void end_input();
   void send_signal(int signal) const;
   /// Waits for its end. @returns the exit status as a shell reports it
@@ -51,9 +52,11 @@ private:
   bool read_from(stream& from, bool error, const line_taker& on_line);
   void swap(child& other) noexcept;
   void look_for_end(int options);
+  void write_unread();
 
   pid_t id_ = -1;
   int input_ = -1;
+  std::string unread_;
   std::array<stream, 2> streams_;
   std::string last_line_;
   std::optional<int> status_;

@@ -29,8 +29,10 @@ public:
   /// Asks as SIGINT does. Threads: safe.
   static void request() noexcept;
   /// Makes the end of standard input ask as well. It tells that the program that started this process is gone or wants
-  /// its end, also on another machine, where no signal arrives. Output without a reader is no reason to end at once.
+  /// its end, also on another machine, where no signal arrives.
   static void follow_input() noexcept;
+  /// From now on, output whose reader has gone is lost, and does not end this process: a run in real time goes on.
+  static void outlive_readers() noexcept;
   /// Sets what gets the lines of standard input, where that is followed; empty: nobody does. Called by `requested`.
   static void on_line(std::function<void(const std::string&)> take);
 };

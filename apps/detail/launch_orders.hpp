@@ -8,9 +8,10 @@ namespace gossamer::apps {
 
 /// The processes of a launch, as orders of its page see them.
 struct ordered_processes {
-  std::function<std::size_t()> leader;                          ///< number of the node that leads
-  std::function<bool(std::size_t node, int signal)> signal;     ///< false: there is no such process here
-  std::function<void(const std::string& line)> write_to_leader; ///< to the standard input of the node that leads
+  std::function<std::size_t()> leader;                      ///< number of the node that leads
+  std::function<bool(std::size_t node, int signal)> signal; ///< false: there is no such process here
+  /// To the standard input of the node that leads. False: it does not read what was written before.
+  std::function<bool(const std::string& line)> write_to_leader;
 };
 
 /// Carries out what the page of a launch orders. Threads: one at a time.

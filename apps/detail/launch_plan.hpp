@@ -37,6 +37,9 @@ public:
   /// Returns the command of a node that joins, as all nodes do that are started again.
   std::vector<std::string> joining_command(std::size_t k, const std::string& leader) const;
 
+  /// True if nodes are programs of the user's.
+  bool starts_a_program() const noexcept { return !job_.program.empty(); }
+
 private:
   void add_telling(std::vector<std::string>& words) const;
   std::vector<std::string> leader_words() const;

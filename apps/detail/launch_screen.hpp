@@ -11,10 +11,12 @@ namespace gossamer::apps {
 
 /// The display of a launch. A thread of its own writes to standard error: a launch that waited for its terminal would
 /// not hear its nodes, nor start one again. Results wait for the end, and then for standard output, as those of any
-/// program do. Threads: one at a time.
+/// program do; lines of a program of the user's, only while nobody reads them. Threads: one at a time.
 class launch_screen {
 public:
-  explicit launch_screen(ui shown) : shown_(shown), live_(std::make_shared<live_block>(shown == ui::live)) {}
+  /// @param at_once results are shown as they come
+  explicit launch_screen(ui shown, bool at_once)
+      : shown_(shown), live_(std::make_shared<live_block>(shown == ui::live)), at_once_(at_once) {}
 
   /// Shows a line on standard error; left out when very many wait.
   void show(const std::string& line);
@@ -28,9 +30,12 @@ public:
   void close();
 
 private:
+  bool write(int file, const std::string& line);
+
   ui shown_;
   std::shared_ptr<live_block> live_; // used by the thread alone
   progress_picture picture_;
+  bool at_once_;
   actors::side_thread thread_;
   std::string results_;
 };

@@ -53,7 +53,11 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
 /// Takes part in a run. @returns the exit status
 int join(const program& p, const node_options& node);
 
-// Beginnings of the lines by which a leader announces events on standard output, in this order.
+/// Begins each line for the program that has started this one, and stands nowhere else in it: a program of the user's
+/// writes to the same standard output, perhaps half a line.
+inline constexpr char announced_by = '\x1e'; // "record separator"
+
+// What follows in the lines by which a leader announces events on standard output, in this order.
 inline constexpr std::string_view folder_is = "run folder ";             ///< its absolute path
 inline constexpr std::string_view announcement = "listening on ";        ///< HOST:PORT
 inline constexpr std::string_view node_is = "node ";                     ///< number, HOST:PORT of its door, ranks
@@ -61,7 +65,7 @@ inline constexpr std::string_view all_have_come = "all nodes are ready"; ///< th
 /// Type of a line for a live page, and the line: of progress, several a second; and, if they are wanted, all others.
 inline constexpr std::string_view live_is = "live ";
 
-// Beginnings of the lines that any node announces.
+// What follows in the lines that any node announces.
 inline constexpr std::string_view door_is = "door ";                 ///< HOST:PORT: the node takes part; others join
                                                                      ///< there
 inline constexpr std::string_view trace_is = "trace ";               ///< if wanted: `actors::to_text` of moments

@@ -20,7 +20,8 @@ error lost_output(int number);
 /// reports it only at the end. @error errc::io
 void flush_output();
 
-/// Opens a closed standard error on /dev/null, so that no file that is opened later gets its number and its lines.
-void open_standard_error() noexcept;
+/// Opens standard streams that are closed on /dev/null, so that no file that is opened later gets their numbers and
+/// lines. What is written to such a standard output fails, and is reported, as if it were closed.
+void open_closed_streams() noexcept;
 
 } // namespace gossamer::apps

@@ -172,6 +172,8 @@ class Command:
             try:
                 meanwhile()
                 self._is_over.wait(0.05)
+                if interrupt is not None:
+                    _gossamer.stop()  # again: the run forgets what was asked before it began
             except KeyboardInterrupt as e:
                 if interrupt is not None:
                     raise

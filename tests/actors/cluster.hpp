@@ -150,8 +150,9 @@ inline void expect_alike(const std::vector<evaluation_record>& across, const std
   ASSERT_EQ(across.size(), here.size());
   for (std::size_t k = 0; k < here.size(); ++k) {
     EXPECT_EQ(what_it_comes_to(across[k]), what_it_comes_to(here[k])) << "evaluation " << k;
-    if (!sends_beside_steps || k + 1 == here.size())
+    if (!sends_beside_steps || k + 1 == here.size()) {
       EXPECT_EQ(across[k].payload_bits, here[k].payload_bits) << "evaluation " << k;
+    }
   }
 }
 

@@ -240,7 +240,7 @@ TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {
 // A leader that was cut off ends with an error, perhaps before its successor has said that it leads.
 TEST_F(launched_run, goes_on_when_its_leader_ends_with_an_error_and_another_one_leads) {
   const auto script = [this](const std::string& name, const std::string& text) {
-    write(name, "#!/bin/sh\n" + text);
+    write(name, "#!/bin/sh\nsay() { printf '\\036%s\\n' \"$*\"; }\n" + text);
     std::filesystem::permissions(folder_ / name, std::filesystem::perms::owner_all);
     return "[[host]]\nbinary = '" + (folder_ / name).string() + "'\n";
   };
@@ -248,10 +248,10 @@ TEST_F(launched_run, goes_on_when_its_leader_ends_with_an_error_and_another_one_
   const auto other = (folder_ / "other").string();
   ASSERT_EQ(mkfifo(other.c_str(), 0600), 0);
   const auto waits = "tail --pid=$(cat " + leader + ") -f /dev/null\n"; // until launch knows that it has ended
-  write("hosts.toml", script("leads.sh", "echo $$ > " + leader + "\necho listening on 127.0.0.1:9\nread other < "
-                                             + other + "\necho all nodes are ready\nexit 1\n")
-                          + script("follows.sh", "echo door 127.0.0.1:10\necho there > " + other + "\n" + waits
-                                                     + "echo listening on 127.0.0.1:10\nsleep 2\necho has led\n")
+  write("hosts.toml", script("leads.sh", "echo $$ > " + leader + "\nsay listening on 127.0.0.1:9\nread other < " + other
+                                             + "\nsay all nodes are ready\nexit 1\n")
+                          + script("follows.sh", "say door 127.0.0.1:10\necho there > " + other + "\n" + waits
+                                                     + "say listening on 127.0.0.1:10\nsleep 2\necho has led\n")
                           + script("ends.sh", waits));
   const auto ended = run(words{"launch", "--patience", "1", "--hosts", "hosts.toml", "--"} + small);
   EXPECT_EQ(ended.status, 0) << ended.err;

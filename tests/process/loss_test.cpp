@@ -40,7 +40,7 @@ protected:
 };
 
 TEST_F(lost_run, whose_leader_is_killed_at_the_start_says_so) {
-  for (const char* before : {"", "echo listening on 127.0.0.1:1\n"}) {
+  for (const char* before : {"", "printf '\\036listening on 127.0.0.1:1\\n'\n"}) {
     write("hosts.toml", "[[host]]\nbinary = '" + program("dies.sh", std::string{before} + "kill -9 $$\n")
                             + "'\n\n[[host]]\nbinary = '" + program("waits.sh", "exec sleep 100\n") + "'\n");
     const auto ended = run({"launch", "--hosts", "hosts.toml", "--patience", "0.5", "--", "train"});

@@ -55,8 +55,10 @@ TEST_F(sweeping, gives_each_setting_a_folder) {
   const std::string rows = "a,b,label\n1,2,0\n2,1,1\n1,3,0\n3,1,1\n";
   const auto one = write("in/data.csv", rows), other = write("in_data.csv", rows);
   const auto data = "data=csv:train=" + one + ",test=" + one + " csv:train=" + other + ",test=" + other;
-  EXPECT_EQ(
-      run({"sweep", "--vary", data, "--", "simulate", "--model", "softmax", "--steps", "5", "--workers", "2"}).err, "");
+  EXPECT_EQ(run({"sweep", "--vary", data, "--", "simulate", "--model", "softmax", "--batch", "1", "--steps", "5",
+                 "--workers", "2"})
+                .err,
+            "");
   EXPECT_TRUE(exists(folder_ / "sweep" / "data=csv:train=in%2Fdata.csv,test=in%2Fdata.csv"));
   EXPECT_TRUE(exists(folder_ / "sweep" / "data=csv:train=in_data.csv,test=in_data.csv"));
 }

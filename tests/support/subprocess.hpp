@@ -22,8 +22,8 @@ namespace gossamer::support {
 /// The status and output of a program that has ended.
 struct outcome {
   int status = -1; ///< exit status; 128 + signal when a signal ended it, as shells count
-  std::string out;
-  std::string err;
+  std::string out = {};
+  std::string err = {};
 };
 
 /// A running program.
