@@ -63,6 +63,8 @@ public:
 private:
   static double wave(std::size_t k, std::size_t i, std::size_t of) {
     const auto s = static_cast<double>(of);
+    if (k * (2 * i + 1) % (2 * of) == of) // a quarter of a turn, or three
+      return 0;
     return std::sqrt((k == 0 ? 1 : 2) / s)
            * std::cos(std::numbers::pi * static_cast<double>(k * (2 * i + 1)) / (2 * s));
   }
