@@ -25,7 +25,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <poll.h>
-#include <ranges>
 
 namespace gossamer::apps {
 
@@ -316,8 +315,8 @@ private:
   }
 
   bool all_are_silent() const {
-    return std::ranges::none_of(std::views::iota(std::size_t{0}, children_.size()),
-                                [this](std::size_t k) { return children_[k] && !heard_end_[k]; });
+    std::size_t k = 0;
+    return std::ranges::all_of(children_, [&](const auto& one) { return heard_end_[k++] || !one; });
   }
 
   void note_ends() {

@@ -15,6 +15,7 @@ function(gossamer_embed_pages target)
   add_custom_command(OUTPUT ${source}
     COMMAND ${CMAKE_COMMAND} -D OUT=${source} "-D FILES=${page}" -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
     DEPENDS ${page} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake COMMENT "Embedding the pages" VERBATIM)
+  set_property(SOURCE ${source} PROPERTY SKIP_UNITY_BUILD_INCLUSION ON) # clang-tidy reads united sources before it is made
   target_sources(${target} PRIVATE report/html.cpp ${source})
 endfunction()
 
