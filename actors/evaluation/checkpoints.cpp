@@ -2,12 +2,6 @@
 
 namespace gossamer::actors {
 
-namespace {
-
-constexpr double first_wait_s = 60; // for a part that may never come
-
-} // namespace
-
 bool checkpoints::due(double time_s, std::uint64_t updates) {
   const auto& every = run_->settings.checkpoint;
   const bool is_awaited = ordered_ || is_being_written();

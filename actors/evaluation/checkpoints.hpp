@@ -46,6 +46,8 @@ public:
   bool give_up() { return !std::exchange(open_, {}).empty(); }
 
 private:
+  static constexpr double first_wait_s = 60; // for a part that may never come
+
   const experiment* run_;
   double next_s_ = 0;
   std::uint64_t next_updates_ = 0;
@@ -57,7 +59,7 @@ private:
   std::map<std::uint64_t, writing> open_; // the last one of a run may begin before the one before is complete
   std::uint64_t last_ = 0;                // the last one that was opened
   bool ordered_ = false;                  // one was ordered, and no part has come
-  double began_s_ = 0, wait_s_ = 60;
+  double began_s_ = 0, wait_s_ = first_wait_s;
 };
 
 } // namespace gossamer::actors

@@ -9,8 +9,6 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::uint64_t most_counted = std::uint64_t{1} << 62; // sums of two do not overflow
-
 void visit(archive& a, snapshot& s) { // of a master, which averages no models
   a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.sent.bits_between_islands)(s.model);
 }

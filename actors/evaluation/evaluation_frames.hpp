@@ -20,9 +20,12 @@ inline std::optional<std::uint32_t> node_of(const frame& f, std::size_t particip
   return f.source < participants ? std::nullopt : std::optional{static_cast<std::uint32_t>(f.source - participants)};
 }
 
+/// What a peer counts is less: sums of two do not overflow.
+inline constexpr std::uint64_t most_counted = std::uint64_t{1} << 62;
+
 frame to_frame(const snapshot& s, buffer_pool pool);
 /// @param size of the master's part of the model
-/// @error errc::bad_packet when the frame is no snapshot of that size
+/// @error errc::bad_packet when the frame is no snapshot of that size, or counts further than anybody can
 snapshot read_snapshot(const frame& f, std::size_t size, buffer_pool pool);
 
 /// Number of models in a part of a mean.

@@ -18,7 +18,7 @@ struct endpoint {
 /// @error errc::usage with the fault of the text
 endpoint parse_endpoint(std::string_view text);
 
-/// True for a host that `parse_endpoint` can read: others can be no name and no address.
+/// True if the text has only letters of names and addresses, and no more than a name may have. An empty one names none.
 bool is_host(std::string_view text);
 
 /// The text form that `parse_endpoint` reads.

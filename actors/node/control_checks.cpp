@@ -1,6 +1,7 @@
 #include "gossamer/actors/node/control_checks.hpp"
 
 #include "gossamer/actors/agreement/validation.hpp"
+#include "gossamer/actors/evaluation/evaluation_frames.hpp"
 #include "gossamer/actors/faults/plan.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +13,6 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::uint64_t most_counted = std::uint64_t{1} << 62; // sums of two do not overflow
 constexpr std::size_t longest_sentence = 1 << 16, longest_text = 1 << 20, longest_name = 1 << 12;
 constexpr std::size_t most_members = 1 << 16;
 constexpr double longest_run_s = 1e9; // 32 years: clocks count nanoseconds in 64 bits

@@ -15,7 +15,7 @@ namespace gossamer::apps {
 class launch_screen {
 public:
   /// @param at_once results are shown as they come
-  explicit launch_screen(ui shown, bool at_once)
+  launch_screen(ui shown, bool at_once)
       : shown_(shown), live_(std::make_shared<live_block>(shown == ui::live)), at_once_(at_once) {}
 
   /// Shows a line on standard error; left out when very many wait.

@@ -166,19 +166,16 @@ class Command:
     def finish(self, meanwhile: Callable[[], None] = lambda: None) -> None:
         """Waits for the end, and raises what the command has failed with. Ctrl-C asks the run to stop."""
         interrupt = self._interrupt
-        if interrupt is not None:
-            _gossamer.stop()
         while self.is_under_way:
+            if interrupt is not None:
+                _gossamer.stop()  # again and again: a run forgets what was asked before it began
             try:
                 meanwhile()
                 self._is_over.wait(0.05)
-                if interrupt is not None:
-                    _gossamer.stop()  # again: the run forgets what was asked before it began
             except KeyboardInterrupt as e:
                 if interrupt is not None:
                     raise
                 interrupt = e
-                _gossamer.stop()
         if self._process == os.getpid():
             self._thread.join()  # that was its last act
         if interrupt is not None:

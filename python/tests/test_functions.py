@@ -42,6 +42,20 @@ def test_a_simulation_repeats_itself_and_learns():
     assert first.settings["algorithm"].startswith("d-psgd") and first.settings["workers"] == 6
 
 
+def test_an_interrupt_before_the_run_has_begun_is_not_forgotten(monkeypatch):
+    start = threading.Thread.start
+
+    def interrupted(self):
+        start(self)
+        if self.name == "gossamer":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    endless = job | {"epochs": 1e8}
+    with pytest.raises(KeyboardInterrupt):
+        gossamer.train(gradient, numpy.zeros(10), **endless, workers=2)
+
+
 def test_faults_are_injected():
     plan = '[[fault]]\nkind = "kill"\nworkers = [2]\nat = 0.5\n'
     with open("plan.toml", "w") as file:

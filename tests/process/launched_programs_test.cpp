@@ -61,7 +61,7 @@ TEST_F(launched_program, goes_on_when_nobody_reads_the_launch_any_more) {
   EXPECT_TRUE(exists("run/summary.json"));
 }
 
-TEST_F(launched_program, is_no_exception_there) {
+TEST_F(launched_program, goes_on_like_a_run_of_one_process_that_nobody_reads) {
   shell("\"$0\" " + job + " 2>&1 | head -n 1");
   EXPECT_TRUE(exists("run/summary.json"));
 }

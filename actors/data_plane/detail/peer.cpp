@@ -61,7 +61,7 @@ void peer::carry_on() {
   if (wire_ && talk_->now() != session::phase::apart)
     guarded([this] { write(); });
   else if (!wire_ && !retry_.is_set() && talk_->has_frames())
-    guarded([this] { connect(); }); // TLS takes no name that is none
+    guarded([this] { connect(); }); // which TLS may refuse
 }
 
 /// Runs an action, and gives up this peer alone if it fails.
