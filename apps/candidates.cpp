@@ -17,6 +17,7 @@ constexpr candidate table[]{
     {"diloco:period=50", "e3m0", knowledge::islands},
     {"local-sgd:period=8,collective=direct", "", knowledge::islands},
     {"noloco:period=50", "e3m0", knowledge::islands},
+    {"ad-psgd:in-flight=4,owed=8", "min-max:bits=8", knowledge::islands},
     {"streaming-diloco:period=10,overlap=1", "e3m0"},
     {"sparse-loco:period=10,collective=direct", "chunked-top-k"},
     {"async-diloco:period=10", ""},

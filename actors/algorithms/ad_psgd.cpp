@@ -32,6 +32,10 @@
 // that comes back starts from the model of another. If it was only cut off, it starts from the mean of that model and
 // its own.
 //
+// With --islands the workers of an island compute gradients at one model, the island's, and their mean is the gradient
+// of one step. The head of the island holds the model and averages it with heads of neighbouring islands
+// (headed_island.hpp). Momentum is the head's: the next head begins without.
+//
 // Three points differ from the text, each with a parameter that restores it. A gradient that arrives while an answer is
 // under way is applied at once; pairwise_average.hpp shows that the sum of the models stays the same. `form=snapshot`
 // keeps it until the answer is there, so that both sides end at the average of the models that they sent, and the next
@@ -40,6 +44,7 @@
 // are means over a minibatch, as everywhere; `gradient=sum` takes the sum, for the step sizes of the paper's theory.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/averaging_queue.hpp"
+#include "gossamer/actors/collectives/headed_island.hpp"
 #include "gossamer/actors/collectives/pairwise_average.hpp"
 
 namespace gossamer::actors {
@@ -60,6 +65,7 @@ public:
 
   task<> run(worker& w) override {
     averagings_.begin();
+    island_.begin(w);
     w.serve(answer(w));
     w.serve(hear_invitations(w));
     if (options_.owed > 0)
@@ -85,15 +91,30 @@ private:
       if (w.over())
         break;
       auto gradient = w.start_gradient(ahead(w), t_);
-      keep(w, co_await gradient);
+      vec g = co_await gradient;
+      if (!headed_island::is_headed_by(w)) {
+        co_await follow_head(w, std::move(g));
+        continue;
+      }
+      keep(w, co_await island_.mean_gradient(w, std::move(g)));
       if (averagings_.under_way() == 0 || !options_.snapshot)
         apply(w);
       if (options_.rate != averaging::continuous)
         average_for_gradient(w);
       averagings_.notify();
+      island_.answer(w, ahead(w));
     }
     learning_ = false;
     averagings_.notify();
+    island_.end(w, x_);
+  }
+
+  task<> follow_head(worker& w, vec g) {
+    auto x = co_await headed_island::model_after(w, g, t_);
+    if (!x)
+      co_return;
+    x_ = *std::move(x);
+    kept_ = {};
   }
 
   /// The value of x after the kept gradients have been applied.
@@ -185,6 +206,7 @@ private:
   vec kept_; ///< sum of the gradients that are still to be applied; mostly empty
   options options_;
   averaging_queue averagings_;
+  headed_island island_;
   bool learning_ = true;
 };
 
@@ -235,13 +257,15 @@ const algorithm_entry ad_psgd_entry{
     .about = {.name = "ad-psgd",
               .summary =
                   "asynchronous gossip: wait-free gradients, atomic averaging with one random neighbour at a time",
-              .maths = "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge",
+              .maths =
+                  "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge;\n"
+                  "an island I is one column, with the gradient (1/|I|) sum_{j in I} grad F_j(xhat_k; xi_j,k)",
               .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
                            "ICML 2018, algorithm 1",
               .cost =
                   "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient, or as many as "
                   "links bear; for those of passive workers, about half, a message of about 20 bytes more; nobody "
-                  "waits for a slow worker",
+                  "waits for a slow worker; within an island of m, for each of its steps, 2(m-1) messages of 32d bits",
               .parameters = {{.key = "averaging",
                               .kind = parameter::type::choice,
                               .fallback = "per-gradient",
@@ -262,6 +286,7 @@ const algorithm_entry ad_psgd_entry{
                              owed_parameter()}},
     .traits = {.exchange = exchange_pattern::bipartite,
                .synchronous = false,
+               .in_islands = true,
                .on_compute_failure = compute_failure::restart},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<ad_psgd>(s.initial, options_of(s.given));

@@ -153,13 +153,13 @@ TEST(islands, gossip_along_their_own_graph) {
 }
 
 TEST(islands, of_one_worker_each_change_nothing) {
-  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5", "noloco:period=5", "d-psgd"})
+  for (const char* algorithm : {"local-sgd:period=5", "diloco:period=5", "noloco:period=5", "d-psgd", "ad-psgd"})
     for (const char* codec : {"identity", "uniform:bits=4"}) {
       if (std::string_view{algorithm}.starts_with("local") && std::string_view{codec} != "identity")
         continue;
       quadratics p{4, size, 0.3f};
-      auto apart = world_of(algorithm, p, sizes(4, 1), 4, {.codec = codec});
-      auto plain = world_of(algorithm, p, {}, 4, {.codec = codec});
+      const tiny_world::options o{.codec = codec, .synchronous = std::string_view{algorithm} != "ad-psgd"};
+      auto apart = world_of(algorithm, p, sizes(4, 1), 4, o), plain = world_of(algorithm, p, {}, 4, o);
       ASSERT_TRUE(apart.run() && plain.run());
       for (rank i = 0; i < 4; ++i)
         EXPECT_EQ(values(apart.model(i)), values(plain.model(i))) << algorithm << ", " << codec;
@@ -172,6 +172,48 @@ TEST(islands, that_are_one_are_local_sgd_with_a_period_of_one) {
   ASSERT_TRUE(island.run() && all.run());
   for (rank i = 0; i < 5; ++i)
     EXPECT_EQ(values(island.model(i)), values(all.model(i)));
+}
+
+/// Asynchronous workers that do all their steps: nobody tells them before that enough has been done.
+tiny_world::options with_heads(std::uint64_t timing) {
+  return {.synchronous = false, .equal_steps = true, .timing = timing, .done = 1ull << 40};
+}
+
+TEST(islands, with_heads_that_are_one_do_plain_parallel_sgd) {
+  for (std::uint64_t timing = 0; timing < 20; ++timing)
+    for (const char* form : {"ad-psgd", "ad-psgd:owed=1", "ad-psgd:form=snapshot", "ad-psgd:averaging=continuous"}) {
+      quadratics p{5, size, 0.3f};
+      auto island = world_of(form, p, {5}, 5, with_heads(timing)), all = world_of("all-reduce-sgd", p, {}, 5);
+      ASSERT_TRUE(island.run() && all.run()) << form;
+      for (rank i = 0; i < 5; ++i)
+        for (std::size_t k = 0; k < size; ++k)
+          ASSERT_NEAR(island.model(i)[k], all.model(0)[k], 1e-5) << form;
+    }
+}
+
+TEST(islands, with_heads_leave_averagings_to_these) {
+  constexpr std::uint64_t whole = 32 * size, most = 4 * steps;
+  for (std::uint64_t timing = 0; timing < 20; ++timing) {
+    std::uint64_t within = 0, between = 0;
+    auto o = with_heads(timing);
+    o.codec = "uniform:bits=4";
+    o.on_send = [&](rank to, const frame& f) {
+      if (f.label.kind == frame_kind::invitation)
+        return;
+      const bool is_averaging =
+          f.label.kind == frame_kind::average_request || f.label.kind == frame_kind::average_reply;
+      EXPECT_EQ(is_averaging, (f.source < 3) != (to < 3));
+      EXPECT_TRUE(!is_averaging || (f.source % 3 == 0 && to % 3 == 0)) << f.source << " to " << to;
+      (is_averaging ? between : within) += f.body.bits;
+    };
+    quadratics p{5, size, 0.3f};
+    auto world = world_of("ad-psgd", p, {3, 2}, 5, o);
+    ASSERT_TRUE(world.run());
+    EXPECT_EQ(within, (2 + 1) * steps * 2 * whole);
+    EXPECT_GT(between, 0u);
+    EXPECT_LE(between, most * compress::make_codec(o.codec)->bits(size));
+    EXPECT_EQ(values(world.model(1)), values(world.model(2))) << "the head's answer";
+  }
 }
 
 TEST(islands, leave_the_same_bits_on_all_workers_whatever_the_codec) {

@@ -60,9 +60,13 @@ TEST_P(islands_that_lose, anything_at_random_survive) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, islands_that_lose,
-                         testing::Values("local-sgd:period=6", "diloco:period=6", "noloco:period=6", "d-psgd"),
+                         testing::Values("local-sgd:period=6", "diloco:period=6", "noloco:period=6", "d-psgd",
+                                         "ad-psgd", "ad-psgd:owed=1"),
                          [](const auto& one) {
-                           return std::string{one.param}.substr(0, std::string_view{one.param}.find_first_of(":-"));
+                           std::string name = one.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return !std::isalnum(c); }, '_');
+                           return name;
                          });
 
 /// Payload between two islands of two workers each, in bits of a model and for each round.
@@ -91,7 +95,7 @@ TEST(islands_setting, is_refused_by_algorithms_without_islands_and_where_sizes_a
     return refusal([&] { prepare(on_islands(algorithm, islands)); });
   };
   EXPECT_THAT(refused("dcd-psgd", "2"),
-              AllOf(HasSubstr("dcd-psgd knows no islands"), HasSubstr("d-psgd, diloco, local-sgd, noloco")));
+              AllOf(HasSubstr("dcd-psgd knows no islands"), HasSubstr("ad-psgd, d-psgd, diloco, local-sgd, noloco")));
   EXPECT_THAT(refusal([] { simulate(prepare(on_islands("d-psgd:order=adapt-then-combine", "2")), quick); }),
               HasSubstr("order=adapt-then-combine"));
   EXPECT_THAT(refused("diloco", "3,4"), HasSubstr("--islands is 3,4: 7 workers, but there are 8"));
