@@ -37,11 +37,12 @@ public:
   explicit cosine(const arguments& given) : warmup_(given.real("warmup")) {}
 
   double factor(double epoch, double epochs) const override {
-    if (epoch < warmup_)
-      return epoch / warmup_;
+    const double warmup = std::min(warmup_, epochs / 2); // a short run comes down, too
+    if (epoch < warmup)
+      return epoch / warmup;
     if (epoch >= epochs)
       return 0;
-    return 0.5 * (1 + std::cos(std::numbers::pi * (epoch - warmup_) / (epochs - warmup_)));
+    return 0.5 * (1 + std::cos(std::numbers::pi * (epoch - warmup) / (epochs - warmup)));
   }
 
 private:
@@ -90,7 +91,7 @@ std::array<schedule_entry, 4> schedule_entries() {
                       .parameters = {{.key = "warmup",
                                       .kind = parameter::type::real,
                                       .fallback = "5",
-                                      .meaning = "length of the warm-up in epochs",
+                                      .meaning = "length of the warm-up in epochs; half of the run at most",
                                       .min = 0,
                                       .max = 1e9}}},
             .make = new_schedule<cosine>,

@@ -178,19 +178,20 @@ void check_alike(const table& train, const table& test) {
 }
 
 /// Shifts and scales the column that starts at `first` to mean 0 and deviation 1, by the training part; a column that
-/// is constant there becomes 0.
+/// is constant there becomes 0 in both parts.
 void standardise(large_vector<float>& train, large_vector<float>& test, std::size_t first, std::size_t stride) {
   const std::size_t whole_rows = train.size() / stride;
   const auto rows = static_cast<double>(whole_rows);
-  double mean = 0;
+  const double origin = train[first]; // sums from here lose nothing to a large offset, as times have
+  double mean = origin;
   for (auto i = first; i < train.size(); i += stride)
-    mean += train[i] / rows;
+    mean += (train[i] - origin) / rows;
   double variance = 0;
   for (auto i = first; i < train.size(); i += stride)
     variance += (train[i] - mean) * (train[i] - mean) / rows;
-  // A deviation below this is the rounding of the mean.
+  // A deviation below this is the rounding of a cell to 32 bits.
   const bool constant = std::sqrt(variance) <= 1e-7 * std::abs(mean);
-  const double scale = constant ? 1 : 1 / std::sqrt(variance);
+  const double scale = constant ? 0 : 1 / std::sqrt(variance);
   for (auto* values : {&train, &test})
     for (auto i = first; i < values->size(); i += stride)
       (*values)[i] = static_cast<float>(((*values)[i] - mean) * scale);

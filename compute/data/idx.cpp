@@ -79,13 +79,18 @@ dataset load_idx_part(const data_files& files, std::string_view part, std::size_
   return data;
 }
 
+std::string rows_and_columns(const dataset& pictures) {
+  return fmt::format("{} x {}", pictures.shape[1], pictures.shape[2]);
+}
+
 data_split load_idx(const arguments& given, const data_files& files, std::uint64_t) {
   const auto classes = static_cast<std::size_t>(given.integer("classes"));
   data_split split{load_idx_part(files, "train", classes, file_limit(given)),
                    load_idx_part(files, "t10k", classes, file_limit(given))};
-  if (split.train.features != split.test.features)
-    throw error(errc::bad_data, fmt::format("the training images in '{}' have {} pixels, the test images {}",
-                                            given.text("dir"), split.train.features, split.test.features));
+  if (split.train.shape != split.test.shape)
+    throw error(errc::bad_data,
+                fmt::format("the training images in '{}' have {} pixels, the test images {}", given.text("dir"),
+                            rows_and_columns(split.train), rows_and_columns(split.test)));
   return split;
 }
 

@@ -61,9 +61,8 @@ line_reader::line_reader(const file_bytes& file) noexcept
 
 bool line_reader::next() noexcept {
   while (take_line(rest_, line_)) {
-    line_ = trimmed(line_);
     ++number_;
-    if (!line_.empty())
+    if (!trimmed(line_).empty())
       return true;
   }
   return false;

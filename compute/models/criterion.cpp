@@ -29,7 +29,7 @@ verdict judge_cross_entropy(std::span<float> z, float target) {
   const auto label = static_cast<std::size_t>(target);
   GOSSAMER_ASSERT(label < z.size(), "a label is less than the number of classes");
   const auto largest = std::ranges::max_element(z);
-  const bool right = largest - z.begin() == static_cast<std::ptrdiff_t>(label);
+  const bool leads = largest - z.begin() == static_cast<std::ptrdiff_t>(label);
   const float top = *largest;
   const double lead = static_cast<double>(top) - static_cast<double>(z[label]);
   double sum = 0;
@@ -41,7 +41,8 @@ verdict judge_cross_entropy(std::span<float> z, float target) {
   for (float& value : z)
     value *= share;
   z[label] -= 1;
-  return {std::log(sum) + lead, right};
+  const double loss = std::log(sum) + lead;
+  return {loss, leads && loss < std::numeric_limits<double>::infinity()}; // outputs that are no numbers are not right
 }
 
 } // namespace

@@ -87,7 +87,9 @@ TEST(idx, checks_labels_against_pictures_and_classes) {
   tiny_mnist files;
   EXPECT_THAT(load_error(errc::bad_data, files.spec + ",classes=3"), HasSubstr("label 3"));
   EXPECT_THAT(files.error_with("t10k-images-idx3-ubyte", images(1, 1, 3, "abc")),
-              HasSubstr("have 2 pixels, the test images 3"));
+              HasSubstr("have 1 x 2 pixels, the test images 1 x 3"));
+  EXPECT_THAT(files.error_with("t10k-images-idx3-ubyte", images(1, 2, 1, "ab")),
+              HasSubstr("have 1 x 2 pixels, the test images 2 x 1"));
 }
 
 TEST(idx, names_missing_files_and_folders_in_their_place) {
@@ -135,6 +137,13 @@ TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
   const auto bytes = images(2, 1, 2, std::string("\x00\xff\x33\x66", 4));
   const tiny_mnist files;
   files.folder.write("train-images-idx3-ubyte", gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7)));
+  EXPECT_THAT(dense_values(load_data(files.spec, 1).train), ElementsAre(0, 1, 0.2f, 0.4f));
+}
+
+TEST(gzip, may_end_with_zeros_as_copies_by_blocks_do) {
+  const tiny_mnist files;
+  files.folder.write("train-images-idx3-ubyte",
+                     gzipped(images(2, 1, 2, std::string("\x00\xff\x33\x66", 4))) + std::string(512, '\0'));
   EXPECT_THAT(dense_values(load_data(files.spec, 1).train), ElementsAre(0, 1, 0.2f, 0.4f));
 }
 

@@ -193,6 +193,15 @@ TEST(csv, reads_all_separators_and_line_ends) {
   expect("space", "  1 -2.5   0\n3  \"4\" 1  \n");
 }
 
+TEST(csv, keeps_empty_cells_at_both_ends_of_a_line_between_tabs) {
+  const text_files files("csv");
+  const auto read = [&](const std::string& rows) { return files.spec(rows, rows, "scale=none,separator=tab"); };
+  EXPECT_THAT(load_error(errc::bad_data, read("1\t2\t0\n\t4\t1\n")), HasSubstr(":2: column 1 is ''"));
+  EXPECT_THAT(load_error(errc::bad_data, read("1\t2\t0\n3\t4\t\n")), HasSubstr("label '' "));
+  const auto indexed = load_data(read("\ta\ty\n0\t2.5\t0\n1\t4\t1\n"), 1); // a table of pandas with its index
+  EXPECT_THAT(dense_values(indexed.train), ElementsAre(0, 2.5f, 1, 4));
+}
+
 TEST(csv, takes_words_for_classes) {
   const text_files files("csv");
   const auto split = load_data(files.spec("1,setosa\n2,virginica\n3,iris\n", "1,iris\n", "header=no"), 1);
@@ -256,9 +265,20 @@ TEST(csv, standardises_by_the_training_part) {
   EXPECT_EQ(split.train.classes, 0u);
   EXPECT_THAT(dense_values(split.train), ElementsAre(-1, 0, 0, 1, 0, 0));
   EXPECT_THAT(split.train.targets, ElementsAre(-1, 1));
-  EXPECT_THAT(dense_values(split.test), ElementsAre(3, 1, 0)); // a constant column is shifted, not scaled
+  EXPECT_THAT(dense_values(split.test), ElementsAre(3, 0, 0)); // what training never saw vary has no scale
   EXPECT_THAT(split.test.targets, ElementsAre(FloatNear(0, 1e-6f)));
   EXPECT_THAT(load_data(files.spec("1,5\n3,6\n", "2,5\n"), 1).train.targets, ElementsAre(0, 1)); // classes stay
+}
+
+TEST(csv, standardises_what_has_a_large_offset) {
+  const text_files files("csv");
+  std::string rows; // seconds since 1970: as 32-bit floats 128 apart, a ten millionth of their size
+  for (int i = 0; i < 100; ++i)
+    rows += std::to_string(1700000000 + 3 * i) + ",1700000000000000003," + std::to_string(i % 2) + "\n";
+  const auto split = load_data(files.spec(rows, rows), 1);
+  EXPECT_THAT(dense_values(split.train), testing::Each(testing::AllOf(testing::Ge(-3), testing::Le(3))));
+  for (std::size_t i = 0; i < 100; ++i)
+    EXPECT_EQ(dense_values(split.train)[2 * i + 1], 0);
 }
 
 } // namespace

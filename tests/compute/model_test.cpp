@@ -164,6 +164,18 @@ TEST(softmax, stays_finite_for_large_outputs) {
   EXPECT_THAT(gradient_at(*m, x, data), ElementsAre(1, 0, -1, 1, 0, -1));
 }
 
+TEST(softmax, is_right_about_nothing_once_outputs_are_no_numbers) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const auto data = one_sample({1}, 3, 0); // of the first class, where a search for the largest begins
+  const auto m = make_model("softmax", data);
+  for (const float bad : {nan, infinity})
+    for (std::size_t i = 0; i < 3; ++i) {
+      std::vector<float> x{1, 0, 0, 0, 0, 0};
+      x[i] = bad;
+      EXPECT_EQ(m->evaluate(x, {data, all_indices(data)}).accuracy, 0) << bad << " of class " << i;
+    }
+}
+
 TEST(convex_models, begin_at_zero) {
   const auto real = small_data(4, 3, 0), two = small_data(4, 3, 2);
   for (const auto& m : {make_model("quadratic", real), make_model("linear", real), make_model("logistic", two),

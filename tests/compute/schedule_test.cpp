@@ -39,9 +39,12 @@ TEST(schedule, cosine_warms_up_and_comes_down) {
 
 TEST(schedule, cosine_takes_extreme_warm_ups) {
   EXPECT_EQ(factor("cosine:warmup=0", 0, 10), 1);
-  EXPECT_EQ(factor("cosine:warmup=10", 5, 10), 0.5);
-  EXPECT_EQ(factor("cosine:warmup=10", 10, 10), 0);
-  EXPECT_EQ(factor("cosine:warmup=20", 10, 10), 0.5); // the plan ends within the warm-up
+  EXPECT_EQ(factor("cosine:warmup=5", 2, 10), 0.4);
+  for (const char* text : {"cosine:warmup=10", "cosine:warmup=20"}) { // the plan would end within the warm-up
+    EXPECT_EQ(factor(text, 2, 10), 0.4) << text;
+    EXPECT_EQ(factor(text, 5, 10), 1) << text;
+    EXPECT_EQ(factor(text, 10, 10), 0) << text;
+  }
 }
 
 TEST(schedule, inverse_sqrt_falls_with_the_root) {

@@ -7,6 +7,13 @@
 
 namespace gossamer::actors::detail {
 
+namespace {
+
+/// A number as messages show it: the sign of NaN means nothing, and differs between machines.
+double as_shown(double value) { return std::isnan(value) ? std::abs(value) : value; }
+
+} // namespace
+
 // -- steps ------------------------------------------------------------------------------------------------------------
 
 void node_state::on_step(const step_report& r) {
@@ -212,7 +219,7 @@ void node_state::on_evaluation(const evaluated& m) {
   if ((measured && !std::isfinite(record.train_loss)) || !std::isfinite(record.consensus_distance)) {
     fail({errc::diverged,
           fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
-                      record.epoch, record.train_loss, record.consensus_distance),
+                      record.epoch, as_shown(record.train_loss), as_shown(record.consensus_distance)),
           "lower --lr, or the momentum of --optimiser"});
   } else {
     leadership_->final_is_known = protocol_->leader()->over() && leadership_->evaluating.done();
@@ -236,6 +243,9 @@ void node_state::evaluate_next() {
 void node_state::end_when_all_is_done() {
   if (!leadership_->final_is_known || leadership_->saving.is_being_written() || std::exchange(ended_, true))
     return;
+  if (const auto missed = describe_missed(setup_.faults ? setup_.faults->awaited() : std::vector<fault>{});
+      !missed.empty())
+    tell_observer(event_kind::note, missed);
   summarise();
   leadership_->shown_s = 0;
   show_workers();

@@ -96,8 +96,9 @@ private:
     const auto normaliser = static_cast<float>(1 / sum);
     for (std::uint64_t k = t.lane(); k < outputs; k += warp_size)
       row[k] = (row[k] * normaliser - (k == label ? 1.0f : 0.0f)) * share;
+    const double loss = std::log(sum) + (static_cast<double>(top) - static_cast<double>(of_label));
     if (t.lane() == 0)
-      out = {std::log(sum) + (static_cast<double>(top) - static_cast<double>(of_label)), right};
+      out = {loss, right && loss < std::numeric_limits<double>::infinity()};
   }
 };
 
