@@ -10,6 +10,7 @@ namespace gossamer::actors {
 void headed_island::begin(worker& w) {
   handed_in_.clear();
   taken_.clear();
+  last_.reset();
   if (!w.islands().are_shared())
     return;
   w.serve(hear(w));
