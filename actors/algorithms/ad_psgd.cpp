@@ -24,8 +24,9 @@
 // answers together would lead past the mean (pairwise_average.hpp). `owed=N` lets gradients wait instead: a worker that
 // has done N gradients more than averagings for them begins no other. An active worker counts what it has still to ask
 // for; a passive one its invitations that no request has answered. Then `learn` waits for `ask`, its own or that of an
-// active neighbour, which waits for `answer` alone: still no cycle. A change of the view, where an active worker may
-// forget an invitation, and the end of training set the count of invitations to 0, so no gradient waits for ever.
+// active neighbour, which waits for `answer` alone: still no cycle. A change of the view, where an active worker
+// forgets invitations of the view before, and the end of training set the count of invitations to 0, so no gradient
+// waits for ever; an invitation of a view that the active worker has yet to enter waits there.
 //
 // Lost workers: no worker waits for them, `ask` goes on to the next exchange. Because of a loss a worker may change its
 // side (see topology/overlay.hpp), so each worker runs both routines, and the view decides which of them acts. A worker
@@ -139,7 +140,7 @@ private:
     if (j && w.active()) {
       averagings_.add(w, {*j});
     } else if (j && options_.rate == averaging::per_gradient) {
-      w.send(*j, {frame_kind::invitation, t_}, {});
+      w.send(*j, {frame_kind::invitation, t_, 0, w.present().number}, {});
       averagings_.has_invited(*j);
     }
   }
@@ -188,7 +189,7 @@ private:
   task<> hear_invitations(worker& w) {
     for (;;) {
       const auto invitation = co_await w.receive_any(frame_kind::invitation);
-      averagings_.add(w, {invitation.source, true});
+      averagings_.add(w, {invitation.source, true, invitation.label.view});
       averagings_.notify();
     }
   }

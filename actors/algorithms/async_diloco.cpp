@@ -183,6 +183,7 @@ public:
   }
 
 private:
+  void begin_run() override { left_.clear(); }
   bool gathers() const { return quorum_ > 0 || grace_s_ > 0; }
 
   void take(worker& w, const frame& asked) override {

@@ -132,6 +132,9 @@ std::uint64_t period_of(const algorithm_setup& s) { return static_cast<std::uint
 
 std::unique_ptr<algorithm> make_cser(const algorithm_setup& s) {
   family f{codec_or_none(s, "c1"), codec_or_none(s, "c2"), period_of(s), ring_or_direct(s.given)};
+  if (!f.c1 && !f.c2)
+    throw error(errc::usage, "cser has neither c1 nor c2, so its workers would never exchange anything",
+                "give one of them a codec; gossamer list codecs has all");
   if (s.given.is("implementation", "residual"))
     return std::make_unique<cser>(s.initial, std::move(f));
   for (const char* key : {"c1", "c2"})

@@ -101,10 +101,10 @@ private:
     for (;;) {
       const auto members = w.members();
       const auto arriving = std::ranges::count_if(members, [&](rank i) { return !is_dropped(w, i); });
-      if (arriving == 0)
-        co_return std::nullopt;
       const float share = is_dropped(w, w.id()) ? 0 : static_cast<float>(members.size()) / static_cast<float>(arriving);
       const auto delta = co_await try_mean_of(w, members_of(w), share * (theta_ - moved), t_);
+      if (delta && arriving == 0)
+        co_return std::nullopt;
       if (delta)
         co_return theta_ - *delta;
     }

@@ -58,7 +58,10 @@ public:
     rounds_.fields(a);
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
-  void inherit(worker&) override { e_ = 0.0f * x_; }
+  void inherit(worker&) override {
+    e_ = 0.0f * x_;
+    rounds_.inherit(x_, t_);
+  }
   vec residual() const override { return e_; }
   void take_over(const vec& residual) override { e_ += residual; }
   const vec& model() const override { return x_; }

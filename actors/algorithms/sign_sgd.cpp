@@ -52,6 +52,7 @@ public:
     a(x_)(m_)(t_);
     rounds_.fields(a);
   }
+  void inherit(worker&) override { rounds_.inherit(x_, t_); }
   std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   const vec& model() const override { return x_; }
 

@@ -149,8 +149,18 @@ void svrg_master::take_part(worker& w, std::uint32_t part, const vec& sum) {
 void svrg_master::apply(worker& w, const vec& alpha) {
   step(w, alpha + full_);
   ++updates_;
-  if (++inner_ < epoch_length(w))
-    return;
+  ++inner_;
+  if (inner_ >= epoch_length(w))
+    end_epoch();
+}
+
+/// A run that goes on with larger minibatches has shorter epochs: the present one may be over already.
+void svrg_master::act(worker& w) {
+  if (!full_.empty() && inner_ >= epoch_length(w) && gate_.under_way() == 0)
+    end_epoch();
+}
+
+void svrg_master::end_epoch() {
   snapshot_ = next_snapshot(inner_);
   full_ = {};
   inner_ = 0;

@@ -102,10 +102,12 @@ private:
 
   // -- the protocol
   void take(worker& w, const frame& asked) final;
+  void act(worker& w) final;
   void withdraw(rank who) final;
   std::optional<answer> answer_to(worker& w, const pending_request& q) final;
   void take_part(worker& w, std::uint32_t part, const vec& sum);
   void apply(worker& w, const vec& alpha);
+  void end_epoch();
   std::optional<std::uint32_t> next_part(const worker& w) const;
   bool may_read(const worker& w) const;
   std::uint64_t epoch_length(const worker& w) const;

@@ -121,11 +121,24 @@ private:
     }
     m = {};
     u = co_await moments_.lossy_mean(w, std::move(u), t_);
-    x_ = y_ = moved(u, rates);
-    if (rates > 0)
-      moments_.m = static_cast<float>(1 / rates) * u;
+    const double common = rates_of_round(w);
+    x_ = y_ = moved(u, common);
+    if (common > 0)
+      moments_.m = static_cast<float>(1 / common) * u;
     u_ = {};
     rates_ = 0;
+  }
+
+  /// Gamma of the round that ends, the same on all workers. Before a worker comes, the others count its steps by
+  /// another view than it does, so that the rates at which they took them may differ.
+  double rates_of_round(const worker& w) const {
+    auto first = t_;
+    while (!when_.begins_together(first))
+      --first;
+    double sum = 0;
+    for (auto s = first; s <= t_; ++s)
+      sum += static_cast<double>(w.learning_rate(s));
+    return sum;
   }
 
   /// The model at the end of the steps that u and Gamma sum up. At the end of a schedule Gamma may be 0.
@@ -175,7 +188,8 @@ const algorithm_entry zero_one_adam_entry{
                     .kind = parameter::type::integer,
                     .fallback = "4",
                     .meaning = "H, the largest k; in the paper 16",
-                    .min = 1}},
+                    .min = 1,
+                    .max = 65536}},
                   "1e-5")},
     .traits = traits_of_one_bit_moments(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },

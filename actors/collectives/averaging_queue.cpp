@@ -26,6 +26,8 @@ void averaging_queue::add(worker& w, due_averaging due) {
 std::optional<due_averaging> averaging_queue::take(worker& w) {
   while (!due_.empty()) {
     const auto next = due_.front();
+    if (next.view > w.present().number)
+      return std::nullopt;
     due_.pop_front();
     if (w.active() && std::ranges::binary_search(w.neighbours(), next.with))
       return next;

@@ -11,7 +11,8 @@ namespace gossamer::actors {
 /// An averaging of models with a neighbour.
 struct due_averaging {
   rank with = 0;
-  bool invited = false; ///< for a gradient of the neighbour
+  bool invited = false;   ///< for a gradient of the neighbour,
+  std::uint32_t view = 0; ///< which has entered this view
 };
 
 /// The averagings that gradients ask for, and those that this worker's gradients still owe: it is to ask for them, they
@@ -33,7 +34,8 @@ public:
 
   // -- the side that asks
   void add(worker& w, due_averaging due);
-  /// The next one to ask for. Skips neighbours that were lost, or that this worker's or their change of side rules out.
+  /// The next one to ask for. Skips neighbours that were lost, or that this worker's or their change of side rules out;
+  /// keeps the invitation of one that has entered a view before this worker.
   std::optional<due_averaging> take(worker& w);
   void begins(const due_averaging& one);
   void ends(const due_averaging& one);

@@ -42,6 +42,16 @@ public:
       x = start_;
   }
 
+  /// Makes the state of another worker within its round that of one that has taken no step in it: the other one brings
+  /// its own steps.
+  void inherit(vec& x, std::uint64_t t) {
+    if (begins_at(t))
+      return;
+    x = start_;
+    if (!sum_.empty())
+      sum_ = zeros_like(sum_);
+  }
+
   void fields(archive& a) {
     if (count_ > 1)
       a(start_)(sum_);

@@ -125,18 +125,39 @@ task<bool> push_sum::take(worker& w, std::uint64_t t, vec& x_into, double& w_int
   co_return all;
 }
 
+/// Takes back the shares of a step that went to others than the receivers of now: a run may go on along other edges.
+void push_sum::take_back(std::uint64_t step, std::span<const rank> receivers) {
+  const auto sent = under_way_.find(step);
+  if (sent == under_way_.end())
+    return;
+  auto& [reached, share] = sent->second;
+  std::erase_if(reached, [&](rank j) {
+    const bool stays = std::ranges::count(receivers, j) > 0;
+    if (!stays) {
+      x += static_cast<float>(share.second) * share.first;
+      w_ += share.second;
+    }
+    return !stays;
+  });
+}
+
 /// Frames that were under way are gone where a run goes on from a checkpoint. All expect one of each step: a worker
 /// that has none sends something of weight 0.
 void push_sum::go_on(worker& w, std::uint64_t t) {
   if (overlap_ == 0)
     return;
   enter_view(w);
+  const auto receivers = [&](std::uint64_t step) {
+    auto to = peers_(w, step).to;
+    std::erase_if(to, [&](rank j) { return is_dropped(w, w.id(), j, step); });
+    return to;
+  };
+  for (auto step = oldest_under_way(w, t); step < t; ++step)
+    take_back(step, receivers(step));
   z_ = without_bias(x, w_); // the end of a run has added to it
   for (auto step = oldest_under_way(w, t); step < t; ++step) {
     const auto sent = under_way_.find(step);
-    for (const auto j : peers_(w, step).to) {
-      if (is_dropped(w, w.id(), j, step))
-        continue;
+    for (const auto j : receivers(step)) {
       const bool has = sent != under_way_.end() && std::ranges::count(sent->second.first, j) > 0;
       const auto share = has ? sent->second.second : weighed{z_, 0};
       w.send(j, share_of(w, step, 0), w.encode_exactly(share.first));

@@ -68,6 +68,7 @@ private:
   weighed with_shares_under_way() const;
   bool give(worker& w, std::uint64_t t);
   task<bool> take(worker& w, std::uint64_t t, vec& x_into, double& w_into);
+  void take_back(std::uint64_t step, std::span<const rank> receivers);
 
   vec z_;
   double w_ = 1;

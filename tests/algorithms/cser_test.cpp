@@ -184,7 +184,6 @@ TEST(cser_tests, sends_what_its_ratio_promises) {
   EXPECT_EQ(bits("qsparse-local-sgd:period=8", "grbs:ratio=4"), everything / 32);
   EXPECT_EQ(bits("ef-sgd", "grbs:ratio=64"), everything / 64);
   EXPECT_EQ(bits("ef-sgd", "scaled-sign"), (n - 1.0) * (length + 32)) << "packets that cannot be added up go round";
-  EXPECT_EQ(bits(cser("none", "none", 1)), 0);
 }
 
 // On a shared Hessian the mean of CSER's models is exactly SGD's model, at any ratio.
@@ -239,6 +238,7 @@ TEST(cser_tests, says_what_its_codecs_lack) {
   EXPECT_THAT(complaint("csea:c1=grbs/ratio=0.5"), HasSubstr("ratio"));
   EXPECT_THAT(complaint("csea:period=2"), HasSubstr("period"));
   EXPECT_EQ(complaint("cser:c1=none,c2=identity"), "");
+  EXPECT_THAT(complaint("cser:c1=none,c2=none"), HasSubstr("would never exchange anything"));
 }
 
 TEST(m_cser, brings_nesterov_momentum_unless_told_otherwise) {

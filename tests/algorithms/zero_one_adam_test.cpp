@@ -140,9 +140,9 @@ TEST(zero_one_adam, sends_numbers_to_learn_one_bit_an_element_otherwise_and_noth
     std::uint64_t sent = 0;
     for (rank i = 0; i < workers; ++i)
       sent += world.sent(i).payload_bits;
-    const std::uint64_t numbers = 2 * (workers - 1) * 32 * size, bits = 2 * (workers - 1) * (size + 32 * workers);
+    const std::uint64_t whole = 2 * (workers - 1) * 32 * size, bits = 2 * (workers - 1) * (size + 32 * workers);
     const bool exact = t < warm_up && learns(t);
-    EXPECT_EQ(sent - before, exact ? numbers : exchanges(t) ? bits : 0) << "step " << t;
+    EXPECT_EQ(sent - before, exact ? whole : exchanges(t) ? bits : 0) << "step " << t;
     before = sent;
   }
 }
