@@ -25,7 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int between_looks_ms = 300;
-constexpr double between_heartbeats_s = 10;
 constexpr std::size_t longest_line = std::size_t{1} << 20;
 constexpr double longest_absence = 3; // patiences, within which a run has another leader
 
@@ -171,13 +170,9 @@ int watch(const program& p, const watch_options& o) {
   const page_server server{settings_for(o.live), lines};
   write_all(STDERR_FILENO, fmt::format("{}: the run can be watched at {}, until Ctrl-C\n", p.name(), server.url()));
   const clean_stop stop;
-  for (stopwatch since_heartbeat; clean_stop::requested() == 0;) {
+  while (clean_stop::requested() == 0) {
     poll(nullptr, 0, between_looks_ms); // which a signal ends
     run->look();
-    if (since_heartbeat.seconds() < between_heartbeats_s)
-      continue;
-    lines->add("heartbeat", R"({"type":"heartbeat"})"); // shows the server which browsers are gone
-    since_heartbeat = {};
   }
   return 0;
 }

@@ -21,10 +21,12 @@ struct page_orders {
 /// Every request needs the token: in the URL of the first one (`/?token=T`), which answers with a cookie, and as that
 /// cookie from then on. Programs may send it as `Authorization: Bearer T`. Orders (POST) also need the control token,
 /// and must come from the page itself (Origin). Nothing is loaded from elsewhere; the headers forbid it. Limits: 64
-/// connections, 32 KiB of memory each, 64 KiB for the body of an order, 30 s of silence; further connections are
-/// closed.
+/// connections, 32 KiB of memory each, 64 KiB for the body of an order, 30 s of silence; further connections wait until
+/// one of these ends. A reader of lines may be silent for ever; it loses its connection within a second of hanging up,
+/// and a minute after its host has vanished.
 ///
-/// One thread of its own does everything: a browser that does not read costs its connection, and nobody's time.
+/// One thread of its own serves all: a browser that does not read costs its connection, and nobody's time. A second one
+/// looks for readers that have hung up.
 class page_server {
 public:
   struct settings {

@@ -14,9 +14,12 @@
 #include <microhttpd.h>
 #include <mutex>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <openssl/crypto.h>
 #include <optional>
+#include <poll.h>
 #include <set>
+#include <thread>
 
 namespace gossamer::apps {
 
@@ -25,6 +28,8 @@ namespace {
 constexpr unsigned most_connections = 64;
 constexpr std::size_t memory_of_connection = 32 * 1024;
 constexpr unsigned longest_silence_s = 30;
+constexpr int between_probes_s = 10, most_probes = 3;
+constexpr std::chrono::seconds between_socket_looks{1};
 constexpr std::size_t most_order_bytes = 64 * 1024;
 constexpr std::chrono::milliseconds longest_farewell{500};
 constexpr std::size_t event_block_bytes = 64 * 1024;
@@ -74,6 +79,23 @@ const char* bearer_of(MHD_Connection* from) {
   return given != nullptr && std::string_view{given}.starts_with(scheme) ? given + scheme.size() : nullptr;
 }
 
+/// True if the client has closed its end, or does not answer the system's probes.
+bool has_hung_up(MHD_Connection* client) {
+  pollfd socket{MHD_get_connection_info(client, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, POLLRDHUP, 0};
+  return ::poll(&socket, 1, 0) > 0;
+}
+
+/// Has the system probe silent clients of a listening socket: a host that has vanished closes nothing.
+void probe_silent_clients(int listening) {
+  const auto set = [listening](int level, int name, int value) {
+    setsockopt(listening, level, name, &value, sizeof value); // accepted sockets inherit it
+  };
+  set(IPPROTO_TCP, TCP_KEEPIDLE, longest_silence_s);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, between_probes_s);
+  set(IPPROTO_TCP, TCP_KEEPCNT, most_probes);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+}
+
 /// The body of an order, as it arrives.
 struct upload {
   std::string body;
@@ -90,15 +112,16 @@ public:
   void leave() {
     const std::scoped_lock lock{mutex_};
     --open_;
-    left_.notify_all();
+    changed_.notify_all();
   }
 
-  /// Lets a connection sleep, unless there is something to do: `has_work` is asked while nobody can wake it.
+  /// Lets a connection sleep, unless its client has hung up or there is something to do: `has_work` is asked while
+  /// nobody can wake it.
   /// @returns whether it sleeps
   template <class Question>
   bool sleep_unless(MHD_Connection* one, const Question& has_work) {
     const std::scoped_lock lock{mutex_};
-    if (has_work() || closed_)
+    if (has_work() || closed_ || has_hung_up(one))
       return false;
     MHD_suspend_connection(one);
     asleep_.insert(one);
@@ -110,20 +133,33 @@ public:
       MHD_resume_connection(one);
     asleep_.clear();
   }
+  /// Wakes every second those whose clients have hung up, until `close`. While they sleep they are in no poll set; and
+  /// when they have all slots the listening socket is in none either, so that no new client would bring them to light.
+  void wake_deserted() {
+    std::unique_lock lock{mutex_};
+    while (!changed_.wait_for(lock, between_socket_looks, [this] { return closed_; }))
+      std::erase_if(asleep_, [](MHD_Connection* one) {
+        const bool is_deserted = has_hung_up(one);
+        if (is_deserted)
+          MHD_resume_connection(one);
+        return is_deserted;
+      });
+  }
   /// Wakes all, and waits until they have got their last lines, or the time is over; nobody will sleep any more.
   void close(std::chrono::milliseconds longest) {
     {
       const std::scoped_lock lock{mutex_};
       closed_ = true;
     }
+    changed_.notify_all();
     wake();
     std::unique_lock lock{mutex_};
-    left_.wait_for(lock, longest, [this] { return open_ == 0; });
+    changed_.wait_for(lock, longest, [this] { return open_ == 0; });
   }
 
 private:
   std::mutex mutex_;
-  std::condition_variable left_;
+  std::condition_variable changed_;
   std::size_t open_ = 0;
   std::set<MHD_Connection*> asleep_;
   bool closed_ = false;
@@ -139,6 +175,7 @@ public:
     settings_.where.port = bound_port();
     cookie_ = fmt::format("gossamer_{}", settings_.where.port);
     lines_->on_news([all = sleepers_] { all->wake(); });
+    looker_ = std::jthread{[all = sleepers_] { all->wake_deserted(); }};
   }
   impl(const impl&) = delete;
   impl& operator=(const impl&) = delete;
@@ -179,7 +216,9 @@ private:
       throw error(errc::usage, fmt::format("--live: there is no host '{}': {}", where.host, gai_strerror(failed)),
                   "give HOST:PORT with an address of this machine, or PORT alone");
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned{found, freeaddrinfo};
-    unsigned flags = MHD_USE_AUTO_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+    // MHD_USE_AUTO_INTERNAL_THREAD is edge-triggered epoll, where libmicrohttpd 0.9.75 forgets after a short read that
+    // there is more: half a request whose client has hung up would keep its slot until the silence is too long.
+    unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (found->ai_family == AF_INET6)
       flags |= MHD_USE_IPv6;
     std::vector<MHD_OptionItem> tls;
@@ -198,6 +237,7 @@ private:
       throw error(errc::usage,
                   fmt::format("--live: nothing can listen at {}: {}", to_string(where), std::strerror(errno)),
                   "give another port, or 0 for any free one");
+    probe_silent_clients(MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
   }
 
   std::uint16_t bound_port() const {
@@ -314,7 +354,7 @@ private:
         return 0;
     }
     if (one.waiting.empty())
-      return MHD_CONTENT_READER_END_OF_STREAM; // the server ends
+      return MHD_CONTENT_READER_END_OF_STREAM; // the server ends, or the client has hung up
     const auto bytes = std::min(room, one.waiting.size() - one.taken);
     std::memcpy(into, one.waiting.data() + one.taken, bytes);
     one.taken += bytes;
@@ -336,6 +376,7 @@ private:
   std::string cookie_;
   MHD_Daemon* daemon_ = nullptr;
   std::shared_ptr<sleepers> sleepers_ = std::make_shared<sleepers>(); // outlives this where a writer is just calling it
+  std::jthread looker_;
 };
 
 page_server::page_server(const settings& s, std::shared_ptr<line_history> lines, page_orders obeyed)

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <unistd.h>
@@ -15,12 +16,14 @@ namespace gossamer::apps {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
 constexpr const char* token = "0123456789abcdef";
 constexpr const char* control = "fedcba9876543210";
+constexpr std::size_t slots = 64; // for connections
 
 /// A connection that gives up after 10 s of silence.
 class connection {
@@ -69,14 +72,13 @@ protected:
                + "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" + headers + "\r\n"
                + body);
   }
-  /// True if the server answers. It notices that readers of lines have gone when it writes to them.
-  bool answers_after_lines(const std::string& headers) const {
-    for (int attempt = 0; attempt < 1000; ++attempt) {
-      if (get("/page.js", headers).starts_with("HTTP/1.1 200"))
-        return true;
-      lines_->add("workers", "a line");
-    }
-    return false;
+  /// True if the server answers, though no lines come that would show it which readers have gone.
+  bool answers() const { return get("/page.js", "Cookie: " + cookie() + "\r\n").starts_with("HTTP/1.1 200"); }
+  /// A connection that gets the lines as they come.
+  std::unique_ptr<connection> reader() const {
+    auto one = std::make_unique<connection>(port_);
+    one->send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
+    return one;
   }
   std::string cookie() const { return "gossamer_" + std::to_string(port_) + "=" + token; }
   std::string all_cookies() const {
@@ -110,18 +112,16 @@ TEST_F(page_server_test, serves_its_own_files_and_forbids_the_browser_to_load_ot
 
 TEST_F(page_server_test, sends_lines_as_they_come) {
   lines_->add("event-note", "first");
-  connection reader{port_};
-  reader.send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
-  EXPECT_THAT(reader.read_until("first"),
-              AllOf(HasSubstr("text/event-stream"), HasSubstr(R"(data: {"type":"begin"})")));
+  const auto one = reader();
+  EXPECT_THAT(one->read_until("first"), AllOf(HasSubstr("text/event-stream"), HasSubstr(R"(data: {"type":"begin"})")));
   for (int i = 0; i < 100; ++i) {
     const auto line = "line " + std::to_string(i) + ";";
     lines_->add("workers", line);
-    EXPECT_THAT(reader.read_until(line), HasSubstr("data: " + line + "\n\n"));
+    EXPECT_THAT(one->read_until(line), HasSubstr("data: " + line + "\n\n"));
   }
   lines_->add("end", "last");
   server_.reset();
-  EXPECT_THAT(reader.read_all(), HasSubstr("data: last\n\n")) << "the last lines are sent before the server ends";
+  EXPECT_THAT(one->read_all(), HasSubstr("data: last\n\n")) << "the last lines are sent before the server ends";
 }
 
 TEST_F(page_server_test, answers_prometheus) {
@@ -166,16 +166,55 @@ TEST_F(page_server_test, bounds_what_strangers_cost) {
     EXPECT_THAT(talker.read_all(), AllOf(HasSubstr("HTTP/1.1 431"))) << "a header of 1 MB";
   }
   std::vector<std::unique_ptr<connection>> idle;
-  for (int i = 0; i < 200; ++i) {
-    idle.push_back(std::make_unique<connection>(port_));
-    idle.back()->send("GET /events HTTP/1.1\r\nHost: x\r\nCookie: " + cookie() + "\r\n\r\n");
-  }
+  for (int i = 0; i < 200; ++i)
+    idle.push_back(reader());
   const std::string line(10'000, 'x');
   for (int i = 0; i < 1000; ++i) // none of them reads
     lines_->add("workers", line);
   EXPECT_LT(resident() - before, 64 * 1024);
   idle.clear();
-  EXPECT_TRUE(answers_after_lines("Cookie: " + cookie() + "\r\n"));
+  EXPECT_TRUE(answers());
+}
+
+TEST_F(page_server_test, forgets_readers_that_have_hung_up_while_no_lines_come) {
+  for (int round = 0; round < 2; ++round) {
+    std::vector<std::unique_ptr<connection>> all;
+    for (std::size_t i = 0; i < slots; ++i) {
+      all.push_back(reader());
+      ASSERT_THAT(all.back()->read_until("begin"), HasSubstr("begin")) << "reader " << i << " of round " << round;
+    }
+  }
+  EXPECT_TRUE(answers());
+}
+
+TEST_F(page_server_test, forgets_half_a_request_whose_client_has_hung_up) {
+  for (std::size_t i = 0; i < 2 * slots; ++i)
+    connection{port_}.send("GET / HTTP/1.1\r\nHost: x\r\n");
+  EXPECT_TRUE(answers());
+}
+
+/// Returns the options SO_KEEPALIVE of the sockets of this process that are connected at this port.
+std::vector<int> probes_at(std::uint16_t port) {
+  std::vector<int> found;
+  for (const auto& file : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    const int socket = std::stoi(file.path().filename());
+    sockaddr_in here{}, there{};
+    socklen_t size = sizeof here, size_there = sizeof there;
+    if (getsockname(socket, reinterpret_cast<sockaddr*>(&here), &size) != 0 || ntohs(here.sin_port) != port
+        || getpeername(socket, reinterpret_cast<sockaddr*>(&there), &size_there) != 0)
+      continue;
+    int is_on = 0;
+    socklen_t size_of_option = sizeof is_on;
+    getsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &is_on, &size_of_option);
+    found.push_back(is_on);
+  }
+  return found;
+}
+
+TEST_F(page_server_test, has_the_system_ask_whether_the_host_of_a_silent_reader_is_there) {
+  const auto one = reader();
+  ASSERT_THAT(one->read_until("begin"), HasSubstr("begin"));
+  EXPECT_THAT(probes_at(port_), ElementsAre(1));
 }
 
 TEST_F(page_server_test, answers_nonsense_or_closes) {
@@ -247,7 +286,7 @@ TEST_F(page_server_test, survives_requests_with_any_bytes_changed_and_obeys_none
   for (int round = 0; round < 40; ++round) {
     for (int k = 0; k < 50; ++k)
       connection{port_}.send(mutated(requests[static_cast<std::size_t>(k) % requests.size()], draw));
-    ASSERT_TRUE(answers_after_lines(seen)) << "round " << round;
+    ASSERT_TRUE(answers()) << "round " << round;
   }
   EXPECT_EQ(heard_, "");
   server_.reset(); // its thread has heard nothing more
