@@ -6,6 +6,7 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
+#include "gossamer/apps/detail/result_keys.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/text_table.hpp"
@@ -86,12 +87,73 @@ std::vector<std::string> words_of(const sweep_options& o, const sweep_grid& grid
   return words;
 }
 
-/// Makes a run in this process. @returns its summary, or "diverged" with a sentence
-json carried_out(const program& p, bool simulated, run_options options, const fs::path& folder) {
-  options.out = folder.string();
-  options.overwrite = true;
+/// One run of the sweep.
+struct planned_run {
+  const sweep_point* at;
+  std::string key; ///< as of `result_keys`
+};
+
+/// Adds to what is wrong with a run that --vary separates values by blanks, if the error complains about a value with
+/// commas.
+error with_separator(const error& e, const sweep_grid& grid, const sweep_point& at) {
+  for (std::size_t k = 0; k < grid.keys.size(); ++k) {
+    auto values = at.values[k];
+    if (values.find(',') == std::string::npos || e.sentence().find(values) == std::string::npos)
+      continue;
+    std::ranges::replace(values, ',', ' ');
+    return {e.code(), e.sentence(),
+            fmt::format("{}{}--vary separates values by blanks: --vary '{}={}'", e.remedy(),
+                        e.remedy().empty() ? "" : "; ", grid.keys[k], values)};
+  }
+  return e;
+}
+
+/// Returns all runs, and refuses a wrong value before anything runs.
+std::vector<planned_run> planned(const program& p, const sweep_options& o, const sweep_grid& grid,
+                                 const std::function<run_options(const std::vector<std::string>&)>& understand) {
+  result_keys keys{p.known()};
+  std::vector<planned_run> runs;
+  for (const auto& at : grid.points) {
+    try {
+      const auto words = words_of(o, grid, at);
+      runs.push_back({&at, keys.key_of(words, understand(words))});
+    } catch (const error& e) {
+      throw with_separator(e, grid, at);
+    }
+  }
+  return runs;
+}
+
+/// Returns the name of a folder in `parent` for the run of this key: its own, if an earlier sweep has begun it, or a
+/// new one. A folder that exists without a note of this key is of another run. @error errc::io
+std::string claimed_folder(const fs::path& parent, const std::string& wanted, const std::string& key) {
+  constexpr auto elsewhere = "choose another folder with --out";
+  for (std::size_t number = 1;; ++number) {
+    const auto name = number == 1 ? wanted : fmt::format("{}-{}", wanted, number);
+    const auto note = parent / name / "job.txt";
+    std::error_code problem;
+    if (fs::create_directory(parent / name, problem)) {
+      write_text(note.string(), key + '\n', elsewhere);
+      return name;
+    }
+    if (problem && problem != std::errc::file_exists)
+      throw error(errc::io, fmt::format("cannot make {}: {}", (parent / name).string(), problem.message()), elsewhere);
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+    if (fs::is_regular_file(note, problem)
+        && read_file(note.string(), {.noun = "note", .most_bytes = most_bytes}) == key + '\n')
+      return name;
+  }
+}
+
+/// Makes a run in this process. @returns its folder and result: the summary, or "diverged" with a sentence
+json made(const program& p, const sweep_options& o, run_options options, const std::string& wanted,
+          const std::string& key) {
+  const bool simulated = o.job.front() == "simulate";
+  options.overwrite = true; // what an earlier sweep has begun there
   options.trace = false;
-  const auto run = simulated ? set_up_simulation(p, options) : set_up_local(p, options);
+  auto run = simulated ? set_up_simulation(p, options) : set_up_local(p, options);
+  const auto name = claimed_folder(o.out, wanted, key); // only now: a run that is refused leaves no folder
+  run.options.out = (fs::path{o.out} / name).string();
   auto written = open_folder(run, p.name() + (simulated ? " simulate" : " train"),
                              simulated ? simulate_options() : train_options());
   const actors::run_surroundings around{
@@ -100,11 +162,11 @@ json carried_out(const program& p, bool simulated, run_options options, const fs
     const auto summary = simulated ? actors::simulate(run.experiment, run.options.world, around).summary
                                    : actors::run_locally(run.experiment, around);
     written.finish(summary);
-    return json::parse(to_json(summary));
+    return {{"folder", name}, {"result", json::parse(to_json(summary))}};
   } catch (const error& e) {
     if (e.code() != errc::diverged)
       throw;
-    return {{"diverged", e.sentence()}};
+    return {{"folder", name}, {"result", {{"diverged", e.sentence()}}}};
   }
 }
 
@@ -125,20 +187,20 @@ public:
                  });
   }
 
-  bool has(const std::string& job) const { return known_.contains(job); }
-  const json& of(const std::string& job) const { return known_.at(job); }
+  bool has(const std::string& key) const { return known_.contains(key); }
+  const json& of(const std::string& key) const { return known_.at(key); }
   /// @error errc::io
-  void keep(const std::string& job, const std::string& name, const json& result) {
-    known_[job] = result;
+  void keep(const std::string& key, const std::string& folder, const json& result) {
+    known_[key] = result;
     std::ofstream out{file_, std::ios::app};
-    out << json{{"job", job}, {"folder", name}, {"result", result}}.dump() << '\n' << std::flush;
+    out << json{{"job", key}, {"folder", folder}, {"result", result}}.dump() << '\n' << std::flush;
     if (!out)
       throw error(errc::io, fmt::format("cannot write {}", file_.string()), "choose another folder with --out");
   }
 
 private:
   fs::path file_;
-  std::map<std::string, json> known_; // by the words of the job
+  std::map<std::string, json> known_; // by the key of the job
 };
 
 /// One line of the table: a setting with all its seeds.
@@ -170,18 +232,29 @@ struct row {
   }
 };
 
+/// "93.42 +- 1.03": the interval has as many decimals as the mean.
 std::string mean_text(const std::vector<double>& values) {
   constexpr int digits = 4;
-  return values.empty() || std::isnan(values.front()) ? "-" : to_text(estimated(values), digits);
+  if (values.empty() || std::isnan(values.front()))
+    return "-";
+  const auto e = estimated(values);
+  const auto text = to_text({.mean = e.mean}, digits);
+  const auto size = std::abs(e.mean);
+  if (constexpr double rounding = 1e-9; !e.half_width || *e.half_width <= rounding * size)
+    return text;
+  if (text.find('e') != std::string::npos || size == 0)
+    return fmt::format("{} +- {:.2g}", text, *e.half_width);
+  const auto in_front = static_cast<int>(std::floor(std::log10(size))) + 1; // of the point; at most `digits`
+  return fmt::format("{:.{}f} +- {:.{}f}", e.mean, digits - in_front, *e.half_width, digits - in_front);
 }
 
-std::vector<row> rows_of(const sweep_options& o, const sweep_grid& grid, const kept_results& results) {
+std::vector<row> rows_of(const sweep_options& o, const std::vector<planned_run>& runs, const kept_results& results) {
   std::map<std::vector<std::string>, row> by_values;
-  for (const auto& at : grid.points) {
-    auto& one = by_values[at.values];
-    one.values = at.values;
-    if (const auto job = shell_line(words_of(o, grid, at)); results.has(job))
-      one.add(results.of(job));
+  for (const auto& run : runs) {
+    auto& one = by_values[run.at->values];
+    one.values = run.at->values;
+    if (results.has(run.key))
+      one.add(results.of(run.key));
   }
   std::vector<row> all;
   all.reserve(by_values.size());
@@ -191,10 +264,10 @@ std::vector<row> rows_of(const sweep_options& o, const sweep_grid& grid, const k
   return all;
 }
 
-void print(const sweep_options& o, const sweep_grid& grid, const kept_results& results) {
-  std::vector<std::vector<std::string>> table{grid.keys};
+void print(const std::vector<std::string>& keys, const std::vector<row>& rows) {
+  std::vector<std::vector<std::string>> table{keys};
   table[0].insert(table[0].end(), {"test accuracy, %", "training loss", "seconds", "payload, Gb", "runs"});
-  for (const auto& r : rows_of(o, grid, results)) {
+  for (const auto& r : rows) {
     table.push_back(r.values);
     const auto runs = r.loss.size() + r.diverged;
     table.back().insert(table.back().end(),
@@ -241,6 +314,9 @@ sweep_grid grid_of(const sweep_options& o) {
     if (grid.points.size() > most_points)
       break;
   }
+  if (!o.seeds.empty() && std::ranges::find(grid.keys, "seed") != grid.keys.end())
+    throw error(errc::usage, "--vary names seed, and --seeds is given",
+                "leave one of them out: --vary compares seeds, --seeds takes their mean");
   const auto seeds = seeds_of(o.seeds);
   if (grid.points.size() * seeds.size() > most_points)
     throw error(errc::usage, fmt::format("this sweep has more than {} runs", most_points), "vary less at once");
@@ -259,14 +335,12 @@ int sweep(const program& p, const sweep_options& o,
   if (o.job.empty() || (o.job.front() != "simulate" && o.job.front() != "train"))
     throw error(errc::usage, "a sweep has no job", "add simulate or train behind --, with the flags of all runs");
   const auto grid = grid_of(o);
-  const bool simulated = o.job.front() == "simulate";
+  const auto runs = planned(p, o, grid, understand);
   kept_results results{o.out};
-  std::vector<const sweep_point*> missing;
-  for (const auto& at : grid.points) {
-    understand(words_of(o, grid, at)); // refuses a wrong value before anything runs
-    if (!results.has(shell_line(words_of(o, grid, at))))
-      missing.push_back(&at);
-  }
+  std::vector<const planned_run*> missing;
+  for (const auto& run : runs)
+    if (!results.has(run.key))
+      missing.push_back(&run);
   const auto jobs = o.jobs > 0 ? o.jobs : std::max(1u, std::thread::hardware_concurrency());
   countdown left{grid.points.size() - missing.size(), grid.points.size()};
   const clean_stop stop;
@@ -274,22 +348,21 @@ int sweep(const program& p, const sweep_options& o,
       missing.size(), jobs, o.run_limit_s,
       [&](std::size_t i) {
         return tell([&] {
-          const auto name = name_of(grid, *missing[i]);
-          return carried_out(p, simulated, understand(words_of(o, grid, *missing[i])), fs::path{o.out} / name);
+          const auto& run = *missing[i];
+          return made(p, o, understand(words_of(o, grid, *run.at)), name_of(grid, *run.at), run.key);
         });
       },
       [&](std::size_t i, const process_end& end) {
         json said;
-        const auto job = shell_line(words_of(o, grid, *missing[i]));
         if (const auto problem = gossamer::apps::understand(end, said))
           throw error(problem->code(), fmt::format("a run failed: {}", problem->sentence()),
-                      fmt::format("to see it: {} {}", p.name(), job));
-        results.keep(job, name_of(grid, *missing[i]), said);
+                      fmt::format("to see it: {} {}", p.name(), shell_line(words_of(o, grid, *missing[i]->at))));
+        results.keep(missing[i]->key, said["folder"].get<std::string>(), said["result"]);
         left.count();
         return true;
       },
       [] { return clean_stop::requested() != 0; });
-  print(o, grid, results);
+  print(grid.keys, rows_of(o, runs, results));
   if (clean_stop::requested() == 0)
     return 0;
   fmt::print("interrupted; the same command goes on with the runs that are missing\n");

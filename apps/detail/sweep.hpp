@@ -33,11 +33,12 @@ struct sweep_grid {
   std::vector<sweep_point> points = {};
 };
 
-/// @error errc::usage on a key without values or given twice, and on very many points
+/// @error errc::usage on a key without values or given twice, on very many points, and on the key seed beside `seeds`
 sweep_grid grid_of(const sweep_options& o);
 
 /// `gossamer sweep`: makes all runs of a grid that `out` does not hold yet, in processes of their own, and prints a
-/// table, best first. A run that diverges is a result.
+/// table, best first. A run that diverges is a result. A run is made again when a file that it reads, or the program,
+/// has changed; folders of other runs stay as they are.
 /// @param understand parses a job's words: "simulate" or "train", and flags
 /// @returns 0, or 128 + signal when it was interrupted
 /// @error errc::usage, errc::io; errc::failed when a run fails, with the command that shows it

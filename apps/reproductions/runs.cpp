@@ -3,6 +3,7 @@
 #include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/attempt.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
+#include "gossamer/apps/detail/result_keys.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/terminal.hpp"
@@ -85,14 +86,15 @@ outcome outcome_from(const json& object) {
 /// A run, and the file with its results.
 class kept_run {
 public:
-  kept_run(flags given, const std::filesystem::path& folder)
-      : given_(std::move(given)), text_(shell_line(given_)),
+  /// @param key as of `result_keys`
+  kept_run(flags given, std::string key, const std::filesystem::path& folder)
+      : given_(std::move(given)), text_(shell_line(given_)), key_(std::move(key)),
         file_(folder / fmt::format("{:016x}.json", XXH3_64bits(text_.data(), text_.size()))) {}
 
   const flags& given() const { return given_; }
   const std::string& text() const { return text_; }
 
-  /// Reads the file; false if there is none, if it has other flags, or if it is damaged.
+  /// Reads the file; false if there is none, if it has another key, or if it is damaged.
   bool read() {
     std::error_code none;
     if (!std::filesystem::exists(file_, none))
@@ -101,7 +103,7 @@ public:
     const auto bytes = read_file(file_, {.noun = "results file", .most_bytes = most_bytes});
     try {
       const auto object = json::parse(bytes);
-      if (object.at("flags") != text_)
+      if (object.at("flags") != key_)
         return false;
       take(object);
       return true;
@@ -113,7 +115,7 @@ public:
   }
 
   void keep(json object) {
-    object["flags"] = text_;
+    object["flags"] = key_;
     const auto bytes = object.dump() + '\n';
     replace_durably(file_, std::as_bytes(std::span{bytes}), "choose another folder with --out");
     take(object);
@@ -129,7 +131,7 @@ private:
   }
 
   flags given_;
-  std::string text_, file_;
+  std::string text_, key_, file_;
 };
 
 /// Writes the faults of a run to a file, which is named by its content, and returns the flags that inject them.
@@ -146,6 +148,7 @@ flags faults_of(const reproduction& r, const variant& method, const variant& set
 
 std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
   std::vector<kept_run> runs;
+  result_keys keys{how.self.known()};
   for (const auto& method : r.methods)
     for (const auto& setting : r.settings)
       for (std::size_t rate = 0; rate < std::max<std::size_t>(r.rates.size(), 1); ++rate)
@@ -153,7 +156,8 @@ std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
           const auto faults = faults_of(r, method, setting, seed, how.folder);
           auto given = flags_of(r, method, setting, rate, seed, how.more);
           given.insert(given.end(), faults.begin(), faults.end());
-          runs.emplace_back(std::move(given), how.folder);
+          auto key = keys.key_of(given, how.understand(given));
+          runs.emplace_back(std::move(given), std::move(key), how.folder);
         }
   return runs;
 }

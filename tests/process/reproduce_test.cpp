@@ -16,9 +16,9 @@ using testing::StartsWith;
 class reproduce : public command {
 protected:
   /// Runs a few steps only. Their results do not matter here.
-  support::outcome few_steps(const words& more = {}) const {
-    return run(words{"reproduce", "tang2018-figure1", "--quick", "--out", "found"} + more
-               + words{"--", "--steps", "2"});
+  support::outcome few_steps(const words& more = {}, const words& job = {}) const {
+    return run(words{"reproduce", "tang2018-figure1", "--quick", "--out", "found"} + more + words{"--", "--steps", "2"}
+               + job);
   }
   std::vector<std::filesystem::path> runs() const {
     std::vector<std::filesystem::path> files;
@@ -73,6 +73,29 @@ TEST_F(reproduce, goes_on_with_the_runs_that_are_missing_or_damaged) {
     EXPECT_EQ(written(file) == before[file], file != files[0] && file != files[1] && file != files[2]) << file;
   EXPECT_EQ(second.status, first.status);
   EXPECT_EQ(second.out.substr(second.out.find("| method")), first.out.substr(first.out.find("| method")));
+}
+
+TEST_F(reproduce, repeats_runs_when_a_file_or_the_program_has_changed) {
+  const auto with_config = [&](const std::string& text) {
+    write("more.toml", text);
+    return few_steps({}, {"--config", "more.toml"});
+  };
+  with_config("sample-time = 1\n");
+  const auto file = std::filesystem::relative(runs().at(0), folder_).string();
+  const auto first = json::parse(read(file));
+  with_config("sample-time = 2\n");
+  const auto second = json::parse(read(file));
+  EXPECT_GT(second["computing_s"], first["computing_s"]);
+
+  auto old = second;
+  const auto flags = old["flags"].get<std::string>();
+  for (const auto& key : {flags.substr(0, flags.find(" # ")), flags + " of an earlier version"}) {
+    old["flags"] = key;
+    old["computing_s"] = 0;
+    write(file, old.dump());
+    with_config("sample-time = 2\n");
+    EXPECT_EQ(json::parse(read(file))["computing_s"], second["computing_s"]) << key;
+  }
 }
 
 TEST_F(reproduce, ends_at_an_interrupt_and_keeps_what_is_there) {

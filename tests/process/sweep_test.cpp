@@ -5,8 +5,10 @@ namespace gossamer {
 namespace {
 
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
+using testing::SizeIs;
 
 class sweeping : public command {
 protected:
@@ -14,6 +16,15 @@ protected:
     const words job{"--", "simulate", "--data", "digits:samples=300,test=100", "--model", "softmax", "--steps", "20"};
     return run(words{"sweep"} + flags + job + more);
   }
+  /// The lines of the results.
+  std::vector<json> results() const {
+    std::vector<json> lines;
+    std::ifstream in(folder_ / "sweep/results.jsonl");
+    for (std::string line; std::getline(in, line);)
+      lines.push_back(json::parse(line));
+    return lines;
+  }
+  json summary(const std::string& run) const { return json::parse(read(run + "/summary.json")); }
 };
 
 TEST_F(sweeping, compares_all_settings_best_first_and_repeats_no_run) {
@@ -51,6 +62,75 @@ TEST_F(sweeping, does_not_believe_what_else_stands_in_its_results) {
   EXPECT_THAT(again.out, HasSubstr("0.1  -")) << "the last line is a result without an accuracy";
 }
 
+TEST_F(sweeping, repeats_a_run_when_a_file_has_changed) {
+  const auto once = [&](const std::string& steps) {
+    write("job.toml", "steps = " + steps + "\n");
+    const auto ended = run({"sweep", "--vary", "lr=0.1", "--", "simulate", "--config", "job.toml", "--data",
+                            "digits:samples=300,test=100", "--model", "softmax"});
+    EXPECT_EQ(ended.status, 0) << ended.err;
+  };
+  once("2");
+  once("2");
+  EXPECT_THAT(results(), SizeIs(1));
+  once("4");
+  ASSERT_THAT(results(), SizeIs(2));
+  EXPECT_EQ(results()[0]["folder"], "lr=0.1");
+  EXPECT_EQ(results()[1]["folder"], "lr=0.1-2");
+  EXPECT_LT(summary("sweep/lr=0.1")["step"], summary("sweep/lr=0.1-2")["step"]);
+}
+
+TEST_F(sweeping, repeats_the_runs_of_another_version) {
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  auto line = results().at(0);
+  const auto job = line["job"].get<std::string>(), words = job.substr(0, job.find(" # "));
+  for (const auto& other : {words, words + " # gossamer 0.0.1" + job.substr(job.find(", inputs"))}) {
+    line["job"] = other;
+    write("sweep/results.jsonl", line.dump() + '\n');
+    write("sweep/lr=0.1/job.txt", other + '\n');
+    const auto before = last_write_time(folder_ / "sweep/lr=0.1/summary.json");
+    ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+    ASSERT_THAT(results(), SizeIs(2)) << other;
+    EXPECT_EQ(results()[1]["job"], job);
+    EXPECT_EQ(results()[1]["folder"], "lr=0.1-2");
+    EXPECT_EQ(last_write_time(folder_ / "sweep/lr=0.1/summary.json"), before);
+  }
+}
+
+TEST_F(sweeping, leaves_the_folders_of_other_sweeps_as_they_are) {
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  const auto first = summary("sweep/lr=0.1");
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}, {"--steps", "10"}).status, 0);
+  EXPECT_EQ(summary("sweep/lr=0.1"), first);
+  ASSERT_THAT(results(), SizeIs(2));
+  EXPECT_EQ(results()[1]["folder"], "lr=0.1-2");
+  EXPECT_EQ(results()[1]["result"], summary("sweep/lr=0.1-2"));
+}
+
+TEST_F(sweeping, leaves_other_runs_as_they_are) {
+  ASSERT_EQ(run(small + words{"--out", "run", "--checkpoint", "5"}).status, 0);
+  const auto first = summary("run");
+  const auto ended = sweep({"--out", "."});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_EQ(summary("run"), first);
+  EXPECT_TRUE(exists("run/checkpoints"));
+  EXPECT_TRUE(exists("run-2/summary.json"));
+}
+
+TEST_F(sweeping, goes_on_in_the_folder_of_a_run_that_was_interrupted) {
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  std::filesystem::remove(folder_ / "sweep/results.jsonl");
+  std::filesystem::remove(folder_ / "sweep/lr=0.1/summary.json");
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  EXPECT_TRUE(exists("sweep/lr=0.1/summary.json"));
+  EXPECT_FALSE(exists("sweep/lr=0.1-2"));
+}
+
+TEST_F(sweeping, prints_wide_intervals_with_the_decimals_of_the_mean) {
+  const auto ended = sweep({"--vary", "lr=0.05", "--seeds", "1..2"}, {"--steps", "5"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, ContainsRegex("0\\.05 +[0-9]+\\.[0-9][0-9] \\+- [0-9][0-9]\\.[0-9][0-9] "));
+}
+
 TEST_F(sweeping, gives_each_setting_a_folder) {
   const std::string rows = "a,b,label\n1,2,0\n2,1,1\n1,3,0\n3,1,1\n";
   const auto one = write("in/data.csv", rows), other = write("in_data.csv", rows);
@@ -74,6 +154,10 @@ TEST_F(sweeping, refuses_what_is_wrong_before_anything_runs) {
   EXPECT_THAT(sweep({"--vary", "lr=0.1 high"}).err, HasSubstr("--lr is 'high'"));
   EXPECT_THAT(sweep({"--vary", "rate=0.1"}).err, AllOf(HasSubstr("--rate"), Not(HasSubstr("terminate"))));
   EXPECT_THAT(run({"sweep", "--vary", "lr=0.1"}).err, HasSubstr("a sweep has no job"));
+  EXPECT_THAT(sweep({"--vary", "model=softmax mlpp"}).err, HasSubstr("unknown model 'mlpp'"));
+  const auto separated = HasSubstr("--vary separates values by blanks: --vary 'lr=0.05 0.2'");
+  EXPECT_THAT(sweep({"--vary", "lr=0.05,0.2"}).err, AllOf(HasSubstr("not a number"), separated));
+  EXPECT_THAT(sweep({"--vary", "lr=high"}).err, Not(HasSubstr("blanks")));
   EXPECT_FALSE(exists(folder_ / "sweep/lr=0.1"));
 }
 

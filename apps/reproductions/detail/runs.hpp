@@ -11,7 +11,7 @@ struct run_maker {
   const program& self;
   std::function<run_options(const flags&)> understand; ///< parses flags of `gossamer simulate`
   flags more = {};                                     ///< behind all others, which they override
-  std::filesystem::path folder;                        ///< has a file for each run; runs with a file are not repeated
+  std::filesystem::path folder;                        ///< has a file for each run; one with its key is not repeated
   std::size_t jobs = 0;                                ///< processes at the same time; 0: one for each processor
   double run_limit_s = 3600;                           ///< real seconds; a run that takes longer has failed
 };
@@ -20,8 +20,8 @@ struct run_maker {
 flags flags_of(const reproduction& r, const variant& method, const variant& setting, std::size_t rate,
                std::uint64_t seed, const flags& more);
 
-/// Makes all runs that have no file yet, in processes of their own, with progress on a terminal's standard error, and
-/// gathers the results of all.
+/// Makes all runs that have no file with their key, in processes of their own, with progress on a terminal's standard
+/// error, and gathers the results of all.
 ///
 /// Requires that no other thread exists.
 /// @error errc::usage for flags that are refused, or that `more` has and the reproduction sweeps; errc::failed when a
