@@ -2,14 +2,15 @@
 #include "gossamer/apps/detail/advise.hpp"
 
 #include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/actors/telemetry/chart.hpp"
 #include "gossamer/apps/detail/candidates.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/processes.hpp"
+#include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/setup.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/text_table.hpp"
 #include "gossamer/apps/detail/told.hpp"
-#include "gossamer/apps/reproductions/detail/report.hpp"
 #include "gossamer/apps/reproductions/detail/runs.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
@@ -21,6 +22,7 @@
 #include <algorithm>
 #include <cmath>
 #include <thread>
+#include <tuple>
 
 namespace gossamer::apps {
 
@@ -36,8 +38,12 @@ struct target {
   bool is_accuracy;
   double value;
 
-  /// How much an evaluation lacks of it; 0 or less: nothing.
+  /// The mean of models that are apart counts once something has been exchanged: until then no worker comes near it.
+  static bool counts(const actors::evaluation_record& r) { return r.payload_bits > 0 || r.consensus_distance == 0; }
+  /// How much an evaluation lacks of it; 0 or less: nothing. Infinite for one that does not count.
   double lacks(const actors::evaluation_record& r) const {
+    if (!counts(r))
+      return INFINITY;
     return is_accuracy ? value - r.test_accuracy.value_or(0) : r.train_loss - value;
   }
   /// The first evaluation that lacks nothing; null if there is none.
@@ -252,6 +258,10 @@ private:
         fmt::print("{} diverges at every rate\n", c->name());
         continue;
       }
+      if (!target::counts(cell.curve.back())) {
+        fmt::print("{} is left out: it exchanges nothing in so few steps\n", c->name());
+        continue;
+      }
       rows.push_back({.which = c, .rate = *cell.rate, .curve = cell.curve});
       if (const auto* reached = wanted.reached(cell.curve)) {
         rows.back().seconds = reached->time_s;
@@ -260,7 +270,8 @@ private:
     }
     add_twice(rows, wanted);
     std::ranges::stable_sort(rows, {}, [&](const advice& r) {
-      return std::pair{r.seconds.value_or(INFINITY), wanted.lacks(r.last())};
+      const auto lacks = wanted.lacks(r.last());
+      return std::tuple{lacks > 0, r.seconds.value_or(INFINITY), lacks};
     });
     return rows;
   }
@@ -291,35 +302,36 @@ private:
   static std::string seconds_text(const std::optional<double>& s) { return s ? fmt::format("{:.4g}", *s) : "-"; }
 
   void print(const std::vector<advice>& rows, const target& wanted) const {
-    fmt::print("Virtual seconds until {}; each with the best of {} times the rate that its optimiser suggests:\n\n",
+    fmt::print("Virtual seconds until {}; each with the best of {} times the rate that its optimiser suggests; what "
+               "ends short of it comes last:\n\n",
                wanted.text(), fmt::join(multiples, ", "));
     const bool accurate = rows.front().last().test_accuracy.has_value();
     std::vector<std::vector<std::string>> table{
-        {"algorithm", "rate", "seconds", "with twice the bandwidth", "payload until then, Gb",
+        {"algorithm", "rate", "seconds", "with twice the bandwidth", "payload until then, bit",
          accurate ? "test accuracy in the end, %" : "training loss in the end"}};
     for (const auto& r : rows)
       table.push_back({r.which->name(), fmt::format("{:.4g}", r.rate), seconds_text(r.seconds),
-                       seconds_text(r.seconds_twice), r.seconds ? fmt::format("{:.4g}", 1e-9 * r.payload_bits) : "-",
+                       seconds_text(r.seconds_twice), r.seconds ? with_prefix(r.payload_bits) : "-",
                        accurate ? fmt::format("{:.2f}", 100 * r.last().test_accuracy.value_or(NAN))
                                 : fmt::format("{:.4g}", r.last().train_loss)});
     fmt::print("{}\n", text_table(table));
   }
 
   void draw(const std::vector<advice>& rows, const target& wanted) const {
-    reproduction r;
-    r.name = "training over virtual seconds";
-    findings f;
+    actors::line_panel panel{.title = {},
+                             .x_label = "seconds",
+                             .y_label = wanted.is_accuracy ? "test accuracy, %" : "training loss",
+                             .log_x = true,
+                             .log_y = !wanted.is_accuracy,
+                             .from_zero = false};
     for (const auto& one : rows) {
-      r.methods.push_back({.name = one.which->name()});
-      f.cells.push_back({.method = one.which->name(), .setting = {}, .curve = one.curve});
+      auto& line = panel.lines.emplace_back(actors::line_panel::line{one.which->name(), {}});
+      for (const auto& r : one.curve)
+        line.points.emplace_back(r.time_s, wanted.is_accuracy ? 100 * r.test_accuracy.value_or(NAN) : r.train_loss);
     }
-    r.pictures = {{.kind = picture_kind::curves,
-                   .x = "seconds",
-                   .y = wanted.is_accuracy ? "accuracy" : "train-loss",
-                   .log_x = true,
-                   .log_y = !wanted.is_accuracy}};
     const auto file = (std::filesystem::path{options_.out} / "advice.svg").string();
-    write_text(file, svgs(r, f).front(), "choose another folder with --out");
+    write_text(file, actors::draw("training over virtual seconds", std::span<const actors::line_panel>{&panel, 1}),
+               "choose another folder with --out");
     fmt::print("picture: {}\n", file);
   }
 
@@ -327,25 +339,18 @@ private:
     const auto words = with(given(*best.which), {"--lr", fmt::format("{}", best.rate)});
     fmt::print("see it:    {} simulate {}\n", program_.name(), shell_line(with(job_, words)));
     fmt::print("launch it: {} launch --hosts {} -- train {}\n", program_.name(),
-               options_.hosts.empty() ? "HOST,HOST,..." : shell_word(options_.hosts),
-               shell_line(with(for_launch(), words)));
+               options_.hosts.empty() ? "HOST,HOST,..." : shell_word(options_.hosts), shell_line(for_launch(words)));
   }
 
-  /// The flags of the job that `train` knows too.
-  flags for_launch() const {
-    flags kept;
-    for (auto word = options_.job.begin(); word != options_.job.end(); ++word) {
-      if (!word->starts_with("--"))
-        continue;
-      const auto name = word->substr(2, word->find('=') - 2);
-      const auto& known = train_options();
-      if (name != "config" && std::ranges::find(known, name, &option::name) == known.end())
-        continue;
-      kept.push_back(*word);
-      if (word->find('=') == std::string::npos && std::next(word) != options_.job.end())
-        kept.push_back(*std::next(word));
-    }
-    return kept;
+  /// Spells out the settings that `train` knows, also those of a file, which may have others beside them.
+  flags for_launch(const flags& words) const {
+    const auto job = understand_(with(job_, words));
+    const run_options defaults;
+    flags spelt;
+    for (const auto& o : train_options())
+      if (const auto value = o.get(job); o.name == "workers" ? job.workers_given : value != o.get(defaults))
+        spelt.insert(spelt.end(), {"--" + o.name, value});
+    return spelt;
   }
 
   const program& program_;

@@ -219,12 +219,12 @@ private:
     return join(program_, n);
   }
 
-  /// Returns the job behind `--`. What begins with no command is a program that joins by itself.
+  /// Returns the job behind `--`. What begins with no command and no flag is a program that joins by itself.
   launched_job launched() {
     const auto is_command = [&](const std::string& word) {
       return !app_.get_subcommands([&](const CLI::App* one) { return one->get_name() == word; }).empty();
     };
-    if (!job_ || job_->empty() || is_command(job_->front())) {
+    if (!job_ || job_->empty() || job_->front().starts_with('-') || is_command(job_->front())) {
       auto options = job_options();
       return {.options = std::move(options), .words = *job_};
     }
@@ -276,7 +276,9 @@ private:
   }
 
   std::string help() const {
-    return fmt::format("{0} --help and {0} train --help list what there is", program_.name());
+    const auto parsed = app_.get_subcommands();
+    return fmt::format("{0} --help and {0} {1} --help list what there is", program_.name(),
+                       parsed.empty() ? "train" : parsed.front()->get_name());
   }
 
   const program& program_;

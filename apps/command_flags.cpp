@@ -45,8 +45,9 @@ void add_plot_flags(CLI::App& command, plot_options& o) {
   command.add_option("--y", o.shown.y, "the vertical axis")
       ->capture_default_str()
       ->type_name("train-loss|test-loss|accuracy|averagings");
-  command.add_flag("--log,!--linear", o.shown.logarithmic,
-                   "the scale of y (default: logarithmic for losses that span more than a decade)");
+  command.add_flag_function( // add_flag would count, and count 0 when neither is given
+      "--log,!--linear", [&o](std::int64_t more) { o.shown.logarithmic = more > 0; },
+      "the scale of y (default: logarithmic for losses that span more than a decade)");
   command.add_option("--smooth", o.shown.smooth, "each point is the mean of K evaluations around it")
       ->capture_default_str()
       ->type_name("K")

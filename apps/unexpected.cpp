@@ -44,9 +44,19 @@ std::string flag_before(const std::vector<std::string>& given, const std::string
   return has(2) && takes_value(at[-2]) && at[-2].find('=') == std::string::npos ? at[-2] : std::string{};
 }
 
-bool is_job_of(std::string_view command) {
-  constexpr std::array with_jobs{"launch", "node", "measure"};
-  return std::ranges::find(with_jobs, command) != with_jobs.end();
+/// What follows `--`: the command whose flags it has, and its first words.
+struct job_form {
+  std::string_view of, command, begins;
+};
+
+constexpr std::array job_forms{job_form{"launch", "train", "-- train"},  job_form{"node", "train", "-- train"},
+                               job_form{"measure", "train", "-- train"}, job_form{"sweep", "simulate", "-- simulate"},
+                               job_form{"reproduce", "simulate", "--"},  job_form{"advise", "simulate", "--"}};
+
+/// Returns null for a command that takes no job.
+const job_form* form_of(std::string_view command) {
+  const auto* const found = std::ranges::find(job_forms, command, &job_form::of);
+  return found == job_forms.end() ? nullptr : found;
 }
 
 error without_command(const CLI::App& app, const std::string& word, const std::string& help) {
@@ -62,6 +72,10 @@ error unknown_flag(const CLI::App& app, const CLI::App& command, const std::stri
   if (command.get_name() == "train" && app.get_subcommand("simulate")->get_option_no_throw(flag) != nullptr)
     return {errc::usage, fmt::format("{} is a flag of simulations only", flag),
             fmt::format("{} simulate has it; in training the network is this machine's memory", app.get_name())};
+  const auto* const job = form_of(command.get_name());
+  if (job != nullptr && app.get_subcommand(std::string{job->command})->get_option_no_throw(flag) != nullptr)
+    return {errc::usage, fmt::format("{} is a flag of {}, whose flags stand behind --", flag, job->command),
+            fmt::format("{} {} {} {} ...", app.get_name(), command.get_name(), job->begins, flag)};
   const auto meant = nearest(flag, flags_of(command));
   return {errc::usage, fmt::format("unknown flag '{}'", flag),
           meant.empty() ? help : fmt::format("did you mean {}?", meant)};
@@ -77,7 +91,7 @@ error unexpected(const CLI::App& app, const std::vector<std::string>& given, con
   const auto& command = *commands.front();
   if (is_flag(word))
     return unknown_flag(app, command, name_of(word), help);
-  if (word == "train" && is_job_of(command.get_name()))
+  if (const auto* job = form_of(command.get_name()); word == "train" && job != nullptr && job->command == word)
     return {errc::usage, fmt::format("'{}' stands before --", word),
             "what the nodes are to train follows behind it: -- train ..."};
   if (const auto flag = flag_before(given, word, command); !flag.empty())

@@ -220,7 +220,7 @@ case_predicted() {
   set_rate 1gbit
 }
 
-# Prints flags of the row of an advice that stands first or last among those that come to the target.
+# Prints flags of the row of an advice that stands first, or comes to the target last.
 advised_flags() { # FIRST|LAST
   python3 - "$work/last.log" "$1" << 'PY'
 import re
@@ -228,7 +228,7 @@ import sys
 
 rows = [re.split("  +", line) for line in open(sys.argv[1]) if re.match(r"\S.*  +\S", line)]
 table = [row for row in rows[1:] if len(row) == 6 and row[2] != "-" and " along " not in row[0]]
-name, rate = table[0 if sys.argv[2] == "first" else -1][:2]
+name, rate = (table[0] if sys.argv[2] == "first" else max(table, key=lambda row: float(row[2])))[:2]
 algorithm, _, codec = name.partition(" with ")
 print("--algorithm", algorithm, *(["--codec", codec] if codec else []), "--lr", rate)
 PY

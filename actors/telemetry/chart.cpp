@@ -14,9 +14,10 @@ namespace {
 using namespace detail;
 
 constexpr double title_height = 36, panel_height = bottom + 52;
-constexpr double legend_column = 340;
-constexpr double around_bar = 0.2;      // share of a bar's place
-constexpr double small_panel_font = 17; // of panels that are drawn at half their size
+constexpr double legend_column = 340, legend_sample = 32; // with the space behind it
+constexpr double letter = 6.5;                            // of a label, in a wide font
+constexpr double around_bar = 0.2;                        // share of a bar's place
+constexpr double small_panel_font = 17;                   // of panels that are drawn at half their size
 
 bool can_be_shown(double value, bool logarithmic) { return std::isfinite(value) && (!logarithmic || value > 0); }
 
@@ -25,8 +26,7 @@ axis scale(range seen, bool logarithmic, double from_pixel, double to_pixel, boo
     seen = {.smallest = 1, .largest = 10};
   if (logarithmic)
     return axis::logarithmic(seen.smallest, seen.largest, from_pixel, to_pixel);
-  return axis::linear(exact_end ? seen.smallest : std::min(0., seen.smallest), seen.largest, from_pixel, to_pixel,
-                      exact_end);
+  return axis::linear(seen.smallest, seen.largest, from_pixel, to_pixel, exact_end);
 }
 
 std::string draw_line(const line_panel& panel, std::size_t i, const axis& x, const axis& y) {
@@ -50,6 +50,8 @@ std::string content(const line_panel& panel) {
         across.add(a);
         up.add(b);
       }
+  if (panel.from_zero && !panel.log_y && !up.empty())
+    up.add(0);
   const auto x = scale(across, panel.log_x, left, right, true);
   const auto y = scale(up, panel.log_y, bottom, top, false);
   auto svg = vertical_ticks(y, left - 8, "end", ink, true) + horizontal_ticks(x, panel.x_label);
@@ -75,6 +77,7 @@ std::string content(const bar_panel& panel) {
   range up;
   for (const auto& bar : panel.bars) {
     double height = 0;
+    up.add(height); // bars stand on 0
     for (const double part : bar.parts)
       height += std::isfinite(part) ? part : 0;
     up.add(height);
@@ -104,15 +107,23 @@ point place_of(std::size_t i, std::size_t columns) {
   return {static_cast<double>(i % columns), static_cast<double>(row)};
 }
 
-std::string legend(const std::vector<std::string>& labels, double from) {
+/// Two, unless a label would run into the other column.
+std::size_t legend_columns(const std::vector<std::string>& labels) {
+  const auto fits = [](const std::string& l) {
+    return legend_sample + letter * static_cast<double>(l.size()) <= legend_column;
+  };
+  return std::ranges::all_of(labels, fits) ? 2 : 1;
+}
+
+std::string legend(const std::vector<std::string>& labels, std::size_t columns, double from) {
   std::string svg;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto place = place_of(i, 2);
+    const auto place = place_of(i, columns);
     const double x = left + legend_column * place.x, y = from + legend_spacing * place.y;
     svg += fmt::format("<line x1='{0}' x2='{1}' y1='{2}' y2='{2}' stroke='{3}' stroke-width='3' "
                        "stroke-dasharray='{4}'/>\n",
                        x, x + 24, y - 4, colour_of(i), dash_of(i));
-    svg += text(x + 32, y, "start", ink, labels[i]);
+    svg += text(x + legend_sample, y, "start", ink, labels[i]);
   }
   return svg;
 }
@@ -125,7 +136,9 @@ std::string draw_all(std::string_view title, std::span<const Panel> panels) {
   const double rows = std::ceil(static_cast<double>(panels.size()) / shrunk);
   const auto labels = panels.empty() ? std::vector<std::string>{} : legend_of(panels.front());
   const double legend_top = title_height + rows * cell_height + legend_spacing;
-  auto svg = open_picture(legend_top + legend_spacing * std::ceil(static_cast<double>(labels.size()) / 2), title);
+  const auto of_legend = legend_columns(labels);
+  const double lines = std::ceil(static_cast<double>(labels.size()) / static_cast<double>(of_legend));
+  auto svg = open_picture(legend_top + legend_spacing * lines, title);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const auto place = place_of(i, columns);
     svg += fmt::format("<svg x='{}' y='{}' width='{}' height='{}' viewBox='0 0 {} {}'{}>\n", cell_width * place.x,
@@ -135,7 +148,7 @@ std::string draw_all(std::string_view title, std::span<const Panel> panels) {
     svg += text(left, top - 12, "start", ink, panels[i].y_label);
     svg += content(panels[i]) + "</svg>\n";
   }
-  return svg + legend(labels, legend_top) + "</svg>\n";
+  return svg + legend(labels, of_legend, legend_top) + "</svg>\n";
 }
 
 } // namespace

@@ -16,7 +16,8 @@ struct line_panel {
   };
   std::string title, x_label, y_label;
   bool log_x = false, log_y = false;
-  bool markers = false; ///< at the points
+  bool markers = false;  ///< at the points
+  bool from_zero = true; ///< a linear y has 0; otherwise it begins near the smallest value
   std::vector<line> lines = {};
 };
 

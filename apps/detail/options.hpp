@@ -74,9 +74,14 @@ using option = setting<run_options>;
 const std::vector<option>& train_options();
 const std::vector<option>& simulate_options();
 
+/// What becomes of settings that a file has, and only simulations know.
+enum class of_simulations { refused, passed_over };
+
 /// Sets everything that a TOML file says. A relative path of a plan begins in the file's folder.
-/// @error errc::io when it cannot be read; errc::usage with file:line on a syntax error, an unknown key or a bad value
-void read_config(const std::string& file, const std::vector<option>& table, run_options& into);
+/// @error errc::io when it cannot be read; errc::usage with file:line on a syntax error, an unknown key, a bad value or
+///        settings that are refused
+void read_config(const std::string& file, const std::vector<option>& table, run_options& into,
+                 of_simulations others = of_simulations::refused);
 
 /// Returns the settings as a TOML text that `read_config` reads back.
 /// @param command command that repeats the run, for the text's first line: "gossamer train"

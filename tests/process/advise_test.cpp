@@ -1,5 +1,6 @@
 // gossamer advise: which algorithm suits a network.
 #include <fstream>
+#include <sstream>
 
 #include "command.hpp"
 
@@ -28,15 +29,62 @@ TEST_F(advising, ranks_by_the_time_to_the_target_on_slow_links) {
   ASSERT_EQ(slow.status, 0) << slow.err;
   EXPECT_THAT(slow.out, AllOf(HasSubstr("Virtual seconds until a test accuracy"), HasSubstr("with twice the bandwidth"),
                               HasSubstr("simulate --data digits:samples=400,test=100"),
-                              HasSubstr("launch --hosts HOST,HOST,... -- train --data"), Not(HasSubstr("nan")),
+                              HasSubstr("launch --hosts HOST,HOST,... -- train --algorithm "), Not(HasSubstr("nan")),
                               Not(HasSubstr(" on islands")), Not(HasSubstr(" along fast links"))));
   EXPECT_LT(slow.out.find("\nlocal-sgd"), slow.out.find("\nall-reduce-sgd")) << "an eighth of the bytes:\n" << slow.out;
   EXPECT_LT(slow.out.find("\ndcd-psgd"), slow.out.find("\nd-psgd")) << slow.out;
-  EXPECT_THAT(slow.out.substr(slow.out.find("launch it:")), Not(HasSubstr("--network")));
+  EXPECT_THAT(slow.out.substr(slow.out.find("launch it:")),
+              AllOf(HasSubstr(" --workers 4 "),
+                    HasSubstr(" --model softmax --data digits:samples=400,test=100 --batch 8 "),
+                    HasSubstr(" --steps 40 --eval-every 0.2"), Not(HasSubstr("--network"))));
+  EXPECT_THAT(slow.out, AllOf(HasSubstr("diloco:period=50 with e3m0 is left out: it exchanges nothing"),
+                              Not(HasSubstr("\ndiloco:period=50 "))))
+      << "40 steps are less than a period";
   EXPECT_TRUE(exists(folder_ / "advice/advice.svg"));
 
   const auto again = advise({}, {"--network", "uniform:latency=0.05,bandwidth=4e5"});
   EXPECT_EQ(again.out, slow.out);
+}
+
+TEST_F(advising, counts_no_mean_of_models_that_have_never_met) {
+  const auto early = advise({"--accuracy", "0.2"}, {"--network", "uniform:latency=0.05,bandwidth=4e5"});
+  ASSERT_EQ(early.status, 0) << early.err;
+  for (const std::string name : {"\nlocal-sgd:period=8,collective=direct ", "\ndiloco:period=10 with e3m0 "}) {
+    std::istringstream row{early.out.substr(early.out.find(name) + name.size())};
+    double rate = 0, seconds = 0;
+    row >> rate >> seconds;
+    EXPECT_GT(seconds, 0.05) << "a message takes so long:\n" << early.out;
+  }
+  const auto alone = advise({"--accuracy", "0.2"}, {"--network", "ideal", "--workers", "1"});
+  EXPECT_EQ(alone.status, 0) << "one worker has nobody to meet: " << alone.err;
+}
+
+TEST_F(advising, ranks_what_ends_short_of_the_target_behind_what_keeps_it) {
+  const auto ended = advise({"--accuracy", "0.4"}, {"--network", "wan"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  bool short_of_it = false;
+  std::size_t behind = 0;
+  std::istringstream lines{ended.out.substr(ended.out.find("in the end, %\n"))};
+  std::string row;
+  for (std::getline(lines, row); std::getline(lines, row) && !row.empty();) {
+    const auto accuracy = std::stod(row.substr(row.rfind(' ')));
+    EXPECT_FALSE(short_of_it && accuracy >= 40) << row << '\n' << ended.out;
+    short_of_it = accuracy < 40;
+    behind += short_of_it && row.find("  -  ") == std::string::npos;
+  }
+  EXPECT_GT(behind, 0u) << "a candidate has come to the target, and lost it:\n" << ended.out;
+}
+
+TEST_F(advising, prints_commands_that_work_where_a_file_has_the_settings) {
+  std::ofstream{folder_ / "job.toml"} << "network = 'wan'\njitter = 'none'\nworkers = 4\nepochs = 2\n"
+                                         "data = 'digits:samples=400,test=100'\nmodel = 'softmax'\nbatch = 8\n";
+  const auto ended = run({"advise", "--accuracy", "0.2", "--", "--config", "job.toml", "--steps", "20"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  const auto launch = ended.out.substr(ended.out.find("launch it:"));
+  EXPECT_THAT(launch, AllOf(HasSubstr(" --workers 4 "), HasSubstr(" --steps 20"), Not(HasSubstr("--epochs"))));
+  const auto job = launch.substr(launch.find(" -- train ") + 3);
+  const auto trained = execute({"sh", "-c", GOSSAMER_COMMAND + job.substr(0, job.find('\n')) + " --out run"});
+  EXPECT_EQ(trained.status, 0) << trained.err;
 }
 
 TEST_F(advising, takes_the_network_of_measured_hosts) {
@@ -65,6 +113,17 @@ bandwidth = 1e6
                     HasSubstr("simulate --network hosts:file=measured.toml"),
                     HasSubstr("\nlocal-sgd:period=8,collective=direct on islands "),
                     HasSubstr("\nd-psgd along fast links ")));
+}
+
+TEST_F(advising, repeats_runs_when_the_file_of_links_has_changed) {
+  const auto with_links = [&](const std::string& text) {
+    std::ofstream{folder_ / "links.csv"} << text;
+    return advise({"--loss", "2.25"}, {"--network", "matrix:file=links.csv", "--steps", "8"});
+  };
+  const auto slow = with_links("*,*,10,100\n"), fast = with_links("*,*,1000,1\n");
+  ASSERT_EQ(slow.status, 0) << slow.err;
+  ASSERT_EQ(fast.status, 0) << fast.err;
+  EXPECT_NE(fast.out, slow.out);
 }
 
 TEST_F(advising, takes_a_network_that_names_its_nodes_and_has_no_islands) {

@@ -44,6 +44,25 @@ TEST_F(flags, and_commands_are_all_that_is_expected) {
   expect_refused({"train", "-"}, "unexpected argument '-'");
 }
 
+TEST_F(flags, of_a_job_stand_behind_the_dashes) {
+  expect_refused({"advise", "--network", "wan"},
+                 "--network is a flag of simulate, whose flags stand behind --; gossamer advise -- --network ...");
+  expect_refused({"reproduce", "--network=wan"}, "gossamer reproduce -- --network ...");
+  expect_refused({"sweep", "--workers", "8"}, "gossamer sweep -- simulate --workers ...");
+  for (const char* command : {"launch", "node", "measure"})
+    expect_refused({command, "--algorithm", "d-psgd"},
+                   "--algorithm is a flag of train, whose flags stand behind --; gossamer " + std::string{command}
+                       + " -- train --algorithm ...");
+  expect_refused({"launch", "--network", "wan"},
+                 "unknown flag '--network'; gossamer --help and gossamer launch --help");
+  expect_refused({"list", "--nothing"}, "unknown flag '--nothing'; gossamer --help and gossamer list --help");
+}
+
+TEST_F(flags, are_no_programs_that_launch_could_start) {
+  expect_refused({"launch", "--", "--algorithm", "d-psgd"}, "the command must come before '--algorithm'");
+  expect_refused({"launch", "--", "-x"}, "unexpected argument '-x'");
+}
+
 TEST_F(flags, have_one_value_each) {
   expect_refused({"train", "--workers", "2", "4"},
                  "--workers has one value, and '4' follows it; leave one of them out");

@@ -12,13 +12,14 @@ using testing::StartsWith;
 
 class plot : public command {
 protected:
-  void write_run(const std::string& name, double loss) const {
+  /// @param decline the loss at step k is the first one over 1 + k decline
+  void write_run(const std::string& name, double loss, double decline = 1) const {
     std::string lines;
     for (int step : {0, 1, 2, 3})
       lines += json{{"step", step},
                     {"epoch", step},
                     {"time_s", step},
-                    {"train_loss", loss / (1 + step)},
+                    {"train_loss", loss / (1 + decline * step)},
                     {"test_loss", loss},
                     {"test_accuracy", nullptr},
                     {"consensus_distance", 0},
@@ -58,13 +59,16 @@ TEST_F(plot, draws_real_runs) {
 
 TEST_F(plot, has_the_scale_that_is_asked_for) {
   write_run("a", 1);
-  const auto drawn = [&](const words& flags) {
-    const auto ended = run(words{"plot", "a"} + flags);
+  write_run("steep", 1, 33);
+  const auto drawn = [&](const std::string& of, const words& flags) {
+    const auto ended = run(words{"plot", of} + flags);
     EXPECT_EQ(ended.status, 0) << ended.err;
     return read("comparison.svg");
   };
-  EXPECT_EQ(drawn({}), drawn({"--linear"}));
-  EXPECT_NE(drawn({}), drawn({"--log"}));
+  EXPECT_EQ(drawn("a", {}), drawn("a", {"--linear"}));
+  EXPECT_NE(drawn("a", {}), drawn("a", {"--log"}));
+  EXPECT_EQ(drawn("steep", {}), drawn("steep", {"--log"})) << "the loss falls by two decades";
+  EXPECT_NE(drawn("steep", {}), drawn("steep", {"--linear"}));
 }
 
 TEST_F(plot, makes_a_band_of_seeds) {

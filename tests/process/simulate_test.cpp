@@ -210,6 +210,9 @@ TEST_F(simulation, leaves_its_settings_to_itself) {
   const auto trained = run(small + words{"--config", "my.toml"});
   EXPECT_EQ(trained.status, 2);
   EXPECT_THAT(trained.err, HasSubstr("my.toml:1: network is a setting of simulations only"));
+  write("more.toml", "jitter = \"none\"\nworkers = 2\nnetwork = \"ideal\"\n");
+  EXPECT_THAT(run(small + words{"--config", "more.toml"}).err,
+              HasSubstr("more.toml: jitter, network are settings of simulations only; remove them"));
 }
 
 TEST_F(simulation, lends_its_faults_to_training) {
