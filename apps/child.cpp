@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/child.hpp"
 
+#include "gossamer/apps/detail/node.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -116,9 +117,12 @@ bool child::read_from(stream& from, bool error, const line_taker& on_line) {
   if (count > 0)
     text.append(bytes.data(), static_cast<std::size_t>(count));
   const auto hand_on = [&](std::size_t end, std::size_t separator) {
-    last_line_ = text.substr(0, end);
+    const std::string line = text.substr(0, end);
     text.erase(0, end + separator);
-    on_line(error, last_line_);
+    const auto mark = error ? std::string::npos : line.find(announced_by);
+    if (mark != 0) // else nobody is shown any of it
+      last_line_ = line.substr(0, mark);
+    on_line(error, line);
   };
   for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos;)
     hand_on(end, 1);

@@ -44,6 +44,22 @@ def _text_of(key: str, word: str) -> str:
     return word
 
 
+_has_used_launcher = False
+
+
+def _use_launcher_once(node: list[str]) -> None:
+    """A launcher writes a token to each process once, and looks for one run; nodes that meet without one may do so
+    again."""
+    global _has_used_launcher
+    if "--until-input-ends" not in node:
+        return
+    if _has_used_launcher:
+        raise usage_error(
+            "this process has taken part in its launcher's run already", "launch the program once for each run"
+        )
+    _has_used_launcher = True
+
+
 def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> list[str]:
     """The command of this process: what a launcher has told it, or a run of its own.
 
@@ -65,6 +81,7 @@ def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> lis
         return job({})
     end = words.index("--") if "--" in words else len(words)
     node, told_job = words[:end], dict(zip(words[end + 2 :: 2], words[end + 3 :: 2]))  # behind "-- train"
+    _use_launcher_once(node)
     # One that is started like the others may join: then it gets the leader's files.
     if "--listen" not in node and "--data-from-peers" not in node:
         node.append("--data-from-peers")

@@ -38,7 +38,7 @@ class CodecState:
     def __init__(self, codec: str, *, error_feedback: bool | None = None, seed: int = 1, group: Any = None):
         self._carrier = _OverGossamer(group) if isinstance(group, Collectives) else _OverTorch(group)
         self._codec = Codec(codec, seed, self._carrier.rank)
-        self._lost: dict[int, torch.Tensor] | None = None
+        self._lost: dict[Any, torch.Tensor] | None = None  # by parameter: DDP deals out its buckets anew
         if not self._codec.unbiased if error_feedback is None else error_feedback:
             self._lost = {}
         self._packets = 0
@@ -50,16 +50,29 @@ class CodecState:
         with headers."""
         return self._carrier.sent_bits
 
-    def _pack(self, index: int, values: torch.Tensor) -> numpy.ndarray:
-        """Packs a bucket, with what was lost of the former one, and notes what is lost now."""
-        lost = None if self._lost is None else self._lost.get(index)
-        if lost is not None and lost.numel() == values.numel():  # DDP deals out its buckets anew after the first step
-            values = values + lost
+    def _pack(self, bucket: distributed.GradBucket, values: torch.Tensor) -> numpy.ndarray:
+        """Packs a bucket, with what was lost of its parameters' former gradients, and notes what is lost now."""
+        if self._lost is not None:
+            keys, sizes = _parts_of(bucket, values.numel())
+            values = values.clone()
+            for key, part in zip(keys, values.split(sizes)):
+                lost = self._lost.get(key)
+                if lost is not None and lost.numel() == part.numel():
+                    part += lost
         packet = self._codec.encode(values.numpy(), self._packets)
         self._packets += 1
         if self._lost is not None:
-            self._lost[index] = values - torch.from_numpy(self._codec.decode(packet, values.numel()).copy())
+            values -= torch.from_numpy(self._codec.decode(packet, values.numel()).copy())
+            self._lost |= zip(keys, values.split(sizes))
         return packet
+
+
+def _parts_of(bucket: distributed.GradBucket, elements: int) -> tuple[list[Any], list[int]]:
+    """A bucket's parameters and their sizes. Versions of PyTorch that do not tell them have its number instead."""
+    if not hasattr(bucket, "parameters"):
+        return [bucket.index()], [elements]
+    parameters = bucket.parameters()
+    return parameters, [p.numel() for p in parameters]
 
 
 class _OverGossamer:
@@ -141,7 +154,7 @@ class _Places:
 def codec_hook(state: CodecState, bucket: distributed.GradBucket) -> torch.futures.Future[torch.Tensor]:
     """Averages a bucket of gradients by packets of a codec. See ``CodecState``."""
     gradient = bucket.buffer()
-    packet = state._pack(bucket.index(), gradient.detach().float().cpu())
+    packet = state._pack(bucket, gradient.detach().float().cpu())
     mean_of_all = state._carrier.start(bucket.index(), packet, state._codec, gradient.numel())
     done: torch.futures.Future[torch.Tensor] = torch.futures.Future()
 

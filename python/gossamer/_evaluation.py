@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from ._tensors import Tensors
+from ._tensors import Tensors, copy_what_stays
 
 
 class Evaluation:
     """Calls ``evaluate(module)`` between two steps, in evaluation mode and without gradients.
 
     The loop's module holds the model of a step, and its mode is the loop's: so a copy is evaluated. The module of a
-    group may be spread over its processes, and has no copy; neither have some of PyTorch's, as those with weight_norm.
-    Such a one is evaluated itself, and the next step loads it anew.
+    group may be spread over its processes, and has no copy; neither have some others, as those with weight_norm or with
+    an open file. Such a one is evaluated itself, and the next step loads it anew.
     """
 
     def __init__(self, module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], Any] | None, tensors: Tensors):
@@ -35,17 +35,14 @@ class Evaluation:
             return self.of_module()
         module, tensors = self._copy
         tensors.load(job)
-        with torch.no_grad():
-            for (name, mine), theirs in zip(self._module.named_buffers(), module.buffers()):
-                if name not in tensors.names:
-                    theirs.copy_(mine)
+        copy_what_stays(self._module, module, tensors.names)
         module.eval()
         return self._call(module)
 
     def _copied(self) -> tuple[torch.nn.Module, Tensors] | None:
         try:
             other = copy.deepcopy(self._module)
-        except RuntimeError:  # it has tensors that follow from others
+        except Exception:  # such as RuntimeError for tensors that follow from others, TypeError for locks
             return None
         tensors = Tensors(other, self._tensors.has_statistics)
         return (other, tensors) if tensors.names == self._tensors.names else None  # those of TorchScript lose some

@@ -21,6 +21,7 @@ class Kept:
         self._objects: dict[str, Any] = {}
 
     def add(self, objects: Mapping[str, Any]) -> None:
+        """Takes objects whose states can be written down, as the present ones show, and refuses others."""
         for name, one in objects.items():
             if not callable(getattr(one, "state_dict", None)) or not callable(getattr(one, "load_state_dict", None)):
                 raise usage_error(
@@ -29,6 +30,7 @@ class Kept:
                 )
             if self._objects.get(name, one) is not one:
                 raise usage_error(f"two objects are kept as {name}", "give each its own name")
+            words_of({name: one.state_dict()})
         self._objects |= objects
 
     def save(self) -> numpy.ndarray:

@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 import time
+import weakref
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -26,7 +27,7 @@ from .functions import source_of
 from .results import load
 
 _pause_of_left_step_s = 0.15  # longer than a leader takes to look whether its program wants to stop
-_no_move_limit = 100  # steps in a row; fewer happen with mixed precision, which skips steps
+_no_move_limit = 100  # the first steps; fewer happen with mixed precision, which skips steps
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 
 
@@ -48,7 +49,7 @@ class Joined:
         self._evaluation = Evaluation(module, evaluate, self._tensors)
         self._gradient = torch.empty_like(self._tensors.flat) if self._takes_gradients else None
         self._mean: numpy.ndarray | None = None
-        self._still = 0
+        self._handed_over, self._has_moved = 0, False
         self._temporary: str | None = None
         self._command: Command | None = None
         self._at: _gossamer.Job | None = None  # the present step's, or the last one's
@@ -60,7 +61,9 @@ class Joined:
         self._source = source_of(tensors.names, tensors.shapes, tensors.array, count, labels, data_id)
         self._kept = Kept()
         if group is None:
-            self._source.keep_with(self._kept.save, self._kept.restore)
+            # It may refer to this run, and the collector of garbage does not see what the source refers to.
+            kept = weakref.proxy(self._kept)
+            self._source.keep_with(lambda: kept.save(), lambda words: kept.restore(words))
             if hasattr(optimiser, "state_dict") and hasattr(optimiser, "load_state_dict"):
                 self._kept.add({"optimiser": optimiser})
         self._settings = settings = chosen(self._source, settings)
@@ -299,8 +302,9 @@ class Joined:
             direction = tensors.before - tensors.flat
             moved = bool(direction[: tensors.trained].any())
             self._source.answer_gradient(job, loss, direction.numpy())
-        self._still = 0 if moved else self._still + 1
-        if self._still == _no_move_limit:
+        self._handed_over += 1
+        self._has_moved |= moved
+        if not self._has_moved and self._handed_over == _no_move_limit:
             raise usage_error(
                 f"the optimiser has moved no parameter in {_no_move_limit} steps",
                 "give it the parameters of the module that joined, and call step() before done()",

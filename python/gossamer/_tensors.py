@@ -1,5 +1,7 @@
 """The parameters of a module as one vector."""
 
+import itertools
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -15,6 +17,15 @@ def running_statistics(module: torch.nn.Module) -> dict[str, torch.Tensor]:
         for name, buffer in module.named_buffers()
         if name.rpartition(".")[2] in ("running_mean", "running_var") and buffer.is_floating_point()
     }
+
+
+def copy_what_stays(module: torch.nn.Module, other: torch.nn.Module, travels: Collection[str]) -> None:
+    """Gives a copy of a module what does not travel, as the loop has it now: frozen parameters and buffers."""
+    places = dict(itertools.chain(other.named_parameters(), other.named_buffers()))
+    with torch.no_grad():
+        for name, value in itertools.chain(module.named_parameters(), module.named_buffers()):
+            if name in places and name not in travels:
+                places[name].copy_(value)
 
 
 def _whole(t: torch.Tensor) -> torch.Tensor:

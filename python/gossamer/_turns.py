@@ -27,6 +27,7 @@ class Turns:
             "algorithm": f"collectives:neighbours={has_neighbours}",
             "topology": topology or "auto",
             "batch": 1,
+            "lr": 1.0,  # of no use; a rate that is chosen would be shown
             "steps": _steps,
             **settings,
         }

@@ -83,7 +83,7 @@ class Algorithm:
     exchange     "neighbours": along the edges of the topology, with ``neighbour_mean``; "all": ``mean_of_all``
     synchronous  all workers do the same number of steps
     state        names of the attributes that another worker, or a checkpoint, needs to go on where a step begins:
-                 vectors of the model's size, whole numbers from 0 on, floats
+                 vectors of the model's size, whole numbers from 0 on, floats; each of one type from ``__init__`` on
 
     It may have ``inherit(self)``, called when the state came from another worker. ``self.x`` is the model.
     """

@@ -1,6 +1,7 @@
 """A PyTorch training loop takes part in a run: ``join``. And a module becomes a function for ``gossamer.simulate``."""
 
 import copy
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,7 +13,7 @@ from ._ddp import CodecState, codec_hook
 from ._group import Group, Member
 from ._loop import Joined
 from ._step import Step
-from ._tensors import Tensors
+from ._tensors import Tensors, copy_what_stays
 from .errors import usage_error
 
 __all__ = [
@@ -64,8 +65,10 @@ def join(
                 None: the loop brings its batches, and ``steps=`` ends the run instead of ``epochs=``
     batch       samples of a step
     evaluate    f(module) -> loss, (loss, accuracy) or {"loss": ..., "accuracy": ...}; called between two steps with a
-                copy that holds the mean of all models, in evaluation mode and without gradients. A module that
-                PyTorch cannot copy, as those with weight_norm and those of TorchScript, is evaluated itself
+                copy that holds the mean of all models, in evaluation mode and without gradients. It is made once: its
+                frozen parameters and buffers are those of the moment, other attributes those of the first evaluation.
+                A module that cannot be copied, as those with weight_norm, with locks or open files, and those of
+                TorchScript, is evaluated itself
     running_statistics  "local": the running means and variances of normalising layers stay in each process, as all
                 buffers do. "average": they are averaged like parameters, through the codec and at its cost; what a
                 step changes in them is part of its direction
@@ -114,20 +117,23 @@ def gradient(
     ``loss(module, samples)`` gives the mean loss over the samples. Random numbers of PyTorch are seeded with rank and
     step before each call, so that dropout repeats itself.
 
-    Returns the function and the module's parameters as a vector. The module is changed by the calls.
+    Returns the function and the module's parameters as a vector. The module is changed by the calls. Workers compute
+    one after the other, since they share it.
     """
     tensors = Tensors(module)
     flat_gradient = torch.empty_like(tensors.flat)
+    lock = threading.Lock()  # PyTorch releases that of the interpreter while it computes
 
     def f(x: numpy.ndarray, samples: numpy.ndarray, rank: int, step: int) -> tuple[float, numpy.ndarray]:
-        tensors.array[:] = x
-        tensors.write()
-        torch.manual_seed((rank << 40) + step)
-        module.zero_grad(set_to_none=True)
-        value = loss(module, samples.astype(numpy.int64))
-        value.backward()
-        tensors.gradients(flat_gradient)
-        return float(value.detach()), flat_gradient.numpy()
+        with lock:
+            tensors.array[:] = x
+            tensors.write()
+            torch.manual_seed((rank << 40) + step)
+            module.zero_grad(set_to_none=True)
+            value = loss(module, samples.astype(numpy.int64))
+            value.backward()
+            tensors.gradients(flat_gradient)
+            return float(value.detach()), flat_gradient.numpy().copy()
 
     return f, tensors.array.copy()
 
@@ -136,7 +142,8 @@ def evaluation(module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], An
     """Makes the ``evaluate=`` of ``gossamer.train`` and ``gossamer.simulate``: ``evaluate`` gets the module with the
     mean model, in evaluation mode and without gradients, and gives a loss or (loss, accuracy).
 
-    It is a copy. Its buffers, as the running statistics of batch normalisation, are those that ``module`` has then."""
+    It is a copy. Its frozen parameters and its buffers, as the running statistics of batch normalisation, are those
+    that ``module`` has then; all else is as it was when ``evaluation`` was called."""
     other = copy.deepcopy(module)
     tensors = Tensors(other)
 
@@ -144,9 +151,8 @@ def evaluation(module: torch.nn.Module, evaluate: Callable[[torch.nn.Module], An
         tensors.array[:] = x
         tensors.write()
         other.eval()
+        copy_what_stays(module, other, tensors.names)
         with torch.no_grad():
-            for mine, theirs in zip(module.buffers(), other.buffers()):
-                theirs.copy_(mine)
             return evaluate(other)
 
     return f

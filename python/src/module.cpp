@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
@@ -63,27 +64,39 @@ double call_gradient(const nb::object& f, std::span<const float> x, const comput
   return nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[0])));
 }
 
+double evaluated_number(const nb::handle& value) {
+  try {
+    return nb::cast<double>(nb::float_(nb::borrow<nb::object>(value)));
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError))
+      throw;
+    throw error(errc::usage,
+                fmt::format("evaluate gave a {} in place of a number", nb::type_name(value.type()).c_str()),
+                "return the loss, or the pair (loss, accuracy)");
+  }
+}
+
 compute::evaluation evaluation_of(const nb::object& result) {
   compute::evaluation e;
   nb::tuple pair;
   if (nb::try_cast<nb::tuple>(result, pair) && pair.size() == 2) {
-    e.loss = nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[0])));
+    e.loss = evaluated_number(pair[0]);
     if (!pair[1].is_none())
-      e.accuracy = nb::cast<double>(nb::float_(nb::borrow<nb::object>(pair[1])));
+      e.accuracy = evaluated_number(pair[1]);
   } else {
-    e.loss = nb::cast<double>(nb::float_(result));
+    e.loss = evaluated_number(result);
   }
   return e;
 }
 
-/// to <- from - subtrahend, in one pass. @returns whether any element is not 0
-bool difference(std::span<const float> from, std::span<const float> subtrahend, std::span<float> to) {
-  std::uint32_t bits = 0;
+/// to <- from - subtrahend, in one pass. @returns the largest magnitude of an element of it; NaN when any is NaN
+float difference(std::span<const float> from, std::span<const float> subtrahend, std::span<float> to) {
+  std::int32_t largest = 0; // magnitudes are ordered as their bits, and NaN comes last
   for (std::size_t i = 0; i < to.size(); ++i) {
     to[i] = from[i] - subtrahend[i];
-    bits |= std::bit_cast<std::uint32_t>(to[i]);
+    largest = std::max(largest, std::bit_cast<std::int32_t>(to[i]) & 0x7FFFFFFF);
   }
-  return bits != 0; // equal numbers give +0
+  return std::bit_cast<float>(largest);
 }
 
 class python_source {
@@ -152,16 +165,18 @@ public:
     vec g{j->x.pool().allocate(j->x.size() * sizeof(float))};
     const auto before = j->x.view(), after = std::span<const float>{now.data(), now.shape(0)};
     const auto moves = g.overwrite();
-    const bool moved = difference(before.first(trained), after.first(trained), moves.first(trained));
-    difference(before.subspan(trained), after.subspan(trained), moves.subspan(trained));
+    const auto farthest = difference(before.first(trained), after.first(trained), moves.first(trained));
+    const auto of_rest = difference(before.subspan(trained), after.subspan(trained), moves.subspan(trained));
     j->x = {}; // the worker's model is its own again, and is updated in place
-    all_->loop->answer(j, compute::gradient_and_loss{std::move(g), loss});
-    return moved;
+    hand_over(j, {std::move(g), loss}, std::isfinite(farthest) && std::isfinite(of_rest));
+    return farthest != 0;
   }
   void answer_gradient(const std::shared_ptr<job>& j, double loss, const floats& gradient) const {
     const nb::gil_scoped_release unlock;
     auto pool = j->x.pool();
-    all_->loop->answer(j, compute::gradient_and_loss{vec{pool, {gradient.data(), gradient.shape(0)}}, loss});
+    vec g{pool, {gradient.data(), gradient.shape(0)}};
+    const bool is_finite = std::isfinite(max_magnitude(g.view()));
+    hand_over(j, {std::move(g), loss}, is_finite);
   }
   /// The loop has been left within this step, which counts as none.
   void answer_nothing(const std::shared_ptr<job>& j) const {
@@ -205,6 +220,19 @@ public:
   }
 
 private:
+  /// A step that is not finite ends the run as a loss does that is not, for all, and here with a sentence of its own.
+  void hand_over(const std::shared_ptr<job>& j, compute::gradient_and_loss step, bool is_finite) const {
+    if (!is_finite && std::isfinite(step.loss)) {
+      kept_->keep(std::make_exception_ptr(
+          error{errc::diverged,
+                fmt::format("training diverged at worker {}, step {}: what the loop has handed over is not finite",
+                            j->worker, j->step),
+                "lower the learning rate, or clip gradients"}));
+      step.loss = NAN;
+    }
+    all_->loop->answer(j, std::move(step));
+  }
+
   /// Raises an exception of the user's functions as it was, in place of the sentence about it.
   template <class Call>
   std::invoke_result_t<Call> with_original_exceptions(const Call& call) const {
@@ -310,7 +338,7 @@ NB_MODULE(_gossamer, m) {
       .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a, "trained"_a)
       .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)
       .def("answer_nothing", &python_source::answer_nothing, "job"_a)
-      .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a)
+      .def("answer_evaluation", &python_source::answer_evaluation, "job"_a, "result"_a.none())
       .def("leave", &python_source::leave, "why"_a)
       .def("run", &python_source::run, "words"_a, "on_folder"_a);
   m.def("stop", &apps::stop_embedded, "Asks the run of this process to stop.");

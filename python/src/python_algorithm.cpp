@@ -5,6 +5,7 @@
 #include "gossamer/actors/worker/worker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -109,6 +110,21 @@ awaited::kind kind_of(const std::string& name) {
   return name == "neighbour_mean" ? kind::neighbour_mean : kind::mean_of_all;
 }
 
+/// What an attribute of a state may be. The number stands before its value in the state.
+enum class attribute : std::uint64_t { vector, whole, floating };
+
+attribute attribute_of(const nb::handle& value) {
+  if (nb::isinstance<nb::bool_>(value) || nb::isinstance<nb::int_>(value))
+    return attribute::whole;
+  return nb::isinstance<nb::float_>(value) ? attribute::floating : attribute::vector;
+}
+
+std::string_view described(attribute a) {
+  constexpr std::array<std::string_view, 3> names{"a vector", "a whole number", "a float"};
+  const auto k = static_cast<std::uint64_t>(a);
+  return k < names.size() ? names[k] : "of no known type";
+}
+
 class python_algorithm final : public algorithm {
 public:
   python_algorithm(algorithm_class c, std::shared_ptr<first_exception> kept, vec initial)
@@ -152,7 +168,7 @@ public:
     }
   }
 
-  /// Visits the attributes of the state: vectors, whole numbers and numbers.
+  /// Visits the attributes of the state, each behind its kind.
   void fields(archive& a) override {
     in_python(kept_, [&] {
       for (const auto& name : class_.state)
@@ -243,11 +259,19 @@ private:
 
   void visit(archive& a, const std::string& name) {
     const nb::object value = (*object_)->attr(name.c_str());
-    if (nb::isinstance<nb::bool_>(value) || nb::isinstance<nb::int_>(value)) {
+    const auto kind = attribute_of(value);
+    auto archived = static_cast<std::uint64_t>(kind);
+    a(archived);
+    if (static_cast<attribute>(archived) != kind)
+      throw error(errc::usage,
+                  fmt::format("the attribute {} of {} is {} here, and {} in the state that it goes on from", name,
+                              called(), described(kind), described(static_cast<attribute>(archived))),
+                  "let it have one type from __init__ on: 0.0 in place of 0 where it becomes a float");
+    if (kind == attribute::whole) {
       auto field = nb::cast<std::uint64_t>(value);
       a(field);
       nb::setattr(**object_, name.c_str(), nb::cast(field));
-    } else if (nb::isinstance<nb::float_>(value)) {
+    } else if (kind == attribute::floating) {
       auto field = nb::cast<double>(value);
       a(field);
       nb::setattr(**object_, name.c_str(), nb::cast(field));

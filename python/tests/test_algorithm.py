@@ -158,6 +158,45 @@ def test_mistakes_are_sentences(own, kind, sentence):
         gossamer.simulate(gradient, start, **job, **world, algorithm=own)
 
 
+class Counts(DPSGD):
+    state = ("x", "t", "steps")
+
+    def __init__(self, initial):
+        super().__init__(initial)
+        self.steps = self.beginning
+
+    def inherit(self):
+        self.inherited.append(self.steps)
+
+    async def run(self, w):
+        while await w.next_step(self.t):
+            computing = w.start_gradient(self.x, self.t)
+            mixed = await w.neighbour_mean(self.x, self.t)
+            self.x = w.update(mixed, await computing, self.t, at=self.x)
+            self.steps += 0.5
+            self.t += 1
+
+
+def counted(beginning):
+    """Runs while a worker dies and comes back. Returns what it has found in the state of another one."""
+    own = type("Counts", (Counts,), {"beginning": beginning, "inherited": []})
+    with open("plan.toml", "w") as file:
+        file.write('[[fault]]\nkind = "kill"\nworkers = [1]\nat = 0.5\nfor = 0.5\n')
+    gossamer.simulate(gradient, start, **job, **world, algorithm=own, faults="plan.toml")
+    return own.inherited
+
+
+def test_a_number_comes_from_another_worker_as_it_was():
+    (inherited,) = counted(0.0)
+    assert isinstance(inherited, float) and inherited > 0 and inherited % 0.5 == 0
+
+
+def test_a_number_that_became_a_float_is_refused_where_it_was_none():
+    sentence = "steps of Counts is a whole number here, and a float in the state that it goes on from; let it have one"
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        counted(0)
+
+
 def test_a_neighbour_that_returns_early_ends_a_run_in_threads():
     with pytest.raises(gossamer.UsageError, match="Early.run has returned"):
         gossamer.train(gradient, start, **job, algorithm=Early)

@@ -107,3 +107,40 @@ def test_ddp_refuses_a_group_over_nccl(monkeypatch):
 def test_ddp_refuses_a_gradient_that_is_not_finite():
     codes, said = run("nan", "identity")
     assert codes == [3, 3] and all("is nan, so it cannot be encoded" in text for text in said), said
+
+
+class Bucket:
+    """As DistributedDataParallel hands it to a hook."""
+
+    def __init__(self, index, *parameters):
+        self.index = lambda: index
+        self.parameters = lambda: list(parameters)
+
+
+def test_what_packets_have_lost_goes_with_the_parameters(monkeypatch):
+    """DistributedDataParallel deals out its buckets anew after the first step."""
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    import gossamer.torch
+
+    monkeypatch.setattr(torch.distributed, "get_backend", lambda group: "gloo")
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda group: 0)
+    codec = "top-k:fraction=0.25"  # the largest of two and of four
+
+    def sent(bucket, *gradient):
+        packet = state._pack(bucket, torch.tensor(gradient))
+        return gossamer.Codec(codec).decode(packet, len(gradient)).tolist()
+
+    state = gossamer.torch.CodecState(codec)
+    a, b, c = (torch.nn.Parameter(torch.zeros(2)) for _ in range(3))
+    gradient = torch.tensor([1.0, 8.0, 3.0, 6.0])
+    state._pack(Bucket(0, a, b), gradient)
+    assert gradient.tolist() == [1, 8, 3, 6], "it is PyTorch's"
+    assert sent(Bucket(0, b, c), 0.0, 0.0, 0.0, 0.0) == [0, 6, 0, 0], "of b, and none of a"
+    assert sent(Bucket(1, a), 0.0, 0.0) == [1, 0]
+    assert sent(Bucket(0, b, c), 0.0, 0.0, 0.0, 2.0) == [3, 0, 0, 0] and sent(Bucket(1, c), 0.0, 0.0) == [0, 2]
+
+    state = gossamer.torch.CodecState(codec)
+    old = Bucket(0)
+    del old.parameters  # as in a version of PyTorch that does not tell them: buckets that stay as they are
+    assert sent(old, 1.0, 8.0, 3.0, 6.0) == [0, 8, 0, 0] and sent(old, 0.0, 0.0, 0.0, 0.0) == [0, 0, 0, 6]
+    assert sent(old, 5.0, 4.0) == [5, 0], "another one of this number"

@@ -80,6 +80,7 @@ def test_a_process_alone_is_a_group_of_one():
         [sys.executable, str(here / "collective.py"), "reductions", "out"], capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0 and "a group of one" in done.stderr and done.stdout == "", done.stderr
+    assert "learning rate" not in done.stderr
     check_reductions(1, [result_of(0)])
     assert not os.path.exists("runs")
 

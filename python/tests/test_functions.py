@@ -126,6 +126,8 @@ def test_an_exception_of_the_function_is_raised_as_it_is():
         ({"samples": "400"}, gossamer.UsageError, "samples is '400'"),
         ({"data_id": 5}, gossamer.UsageError, "data_id is 5"),
         ({"evaluate": 5}, gossamer.UsageError, "evaluate is no function"),
+        ({"evaluate": lambda x: None}, gossamer.UsageError, "evaluate gave a NoneType in place of a number"),
+        ({"evaluate": lambda x: [1.0]}, gossamer.UsageError, r"evaluate gave a list .* the pair \(loss, accuracy\)"),
         ({"help": True}, gossamer.UsageError, "help is no setting"),
         ({"out": "a\0b"}, gossamer.UsageError, "no text in UTF-8"),
         ({"out": "\udcff"}, gossamer.UsageError, "no text in UTF-8"),

@@ -1,6 +1,8 @@
 """What a loop keeps beside the model: states of optimisers and schedulers go with the worker's."""
 
+import gc
 import pickle
+import weakref
 
 import gossamer
 import numpy
@@ -84,6 +86,47 @@ def test_a_state_that_cannot_be_kept_says_where():
             run.keep(odd=Odd())
             for step in run:
                 step.done(0.0)
+
+
+def test_a_state_that_cannot_be_kept_is_refused_before_the_first_step():
+    net, own, _ = parts()
+    odd = torch.optim.swa_utils.SWALR(own, swa_lr=0.05)
+    odd.something = len  # as schedulers hold functions in some versions of PyTorch
+    with pytest.raises(gossamer.UsageError, match=r"odd\.state_dict\(\)\['[a-z_]*'\] is a .*, which is not kept"):
+        with gossamer.torch.join(net, own, samples=200, batch=10, steps=5) as run:
+            run.keep(odd=odd)
+            pytest.fail("it was kept")
+
+
+class Trainer:
+    """One that keeps itself, and holds the run."""
+
+    def __init__(self):
+        self.net, self.steps = linear(), 0
+
+    def state_dict(self):
+        return {"steps": self.steps}
+
+    def load_state_dict(self, state):
+        self.steps = state["steps"]
+
+    def train(self, **settings):
+        with gossamer.torch.join(self.net, None, samples=200, batch=10, **settings) as self.run:
+            self.run.keep(trainer=self)
+            for step in self.run:
+                self.steps += 1
+                step.done(1.0)
+
+
+def test_what_refers_to_its_run_is_kept_and_goes_with_it():
+    one, other = Trainer(), Trainer()
+    one.train(steps=5, checkpoint=1000, out="cut")
+    other.train(steps=9, resume="cut", out="resumed")
+    assert (one.steps, other.steps) == (5, 9)
+    left = [weakref.ref(one), weakref.ref(other)]
+    del one, other
+    gc.collect()
+    assert [ref() for ref in left] == [None, None]
 
 
 @pytest.mark.parametrize(

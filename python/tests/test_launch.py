@@ -146,6 +146,16 @@ def test_another_model_is_refused(launch):
     assert "the model of this process has 293 parameters, and the run's has 276" in done.stderr
 
 
+def test_a_second_run_in_a_launched_process_is_refused(launch):
+    done = launch(2, "twice.py", "out")
+    assert done.returncode == 0, done.stderr
+    for what in ("join", "collectives"):
+        sentence = f"{what}: this process has taken part in its launcher's run already; launch the program once for"
+        assert (done.stdout + done.stderr).count(sentence) == 2, done.stdout + done.stderr
+    with open("out/summary.json") as file:
+        assert json.load(file)["end"] == "planned"
+
+
 def test_processes_that_are_started_alike_meet(tmp_path):
     """As Slurm's are: each is told its number, and the first one leads."""
     with socket.socket() as free:

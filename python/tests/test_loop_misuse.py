@@ -1,5 +1,8 @@
 """Loops that are not as the documentation has them, and modules of rarer kinds."""
 
+import sys
+import threading
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -94,6 +97,88 @@ def test_a_module_without_copies_is_evaluated_itself(kind):
     run = train(net, evaluate=evaluate)
     assert not any(modes) and net.training
     assert run.summary["test_loss"] == pytest.approx(float(net(torch.ones(4, 3)).pow(2).mean()), rel=1e-5)
+
+
+@pytest.mark.parametrize("what", [threading.Lock, lambda: sys.__stderr__, lambda: iter(x for x in (1, 2))])
+def test_a_module_with_something_that_has_no_copy_is_evaluated_itself(what):
+    net, evaluated = torch.nn.Linear(3, 1), []
+    net.something = what()
+
+    def evaluate(model):
+        evaluated.append(model)
+        return model(torch.ones(4, 3)).pow(2).mean()
+
+    run = train(net, evaluate=evaluate)
+    assert all(model is net for model in evaluated) and run.summary["end"] == "planned"
+    assert run.summary["test_loss"] == pytest.approx(float(net(torch.ones(4, 3)).pow(2).mean()), rel=1e-5)
+
+
+def test_an_evaluation_has_the_frozen_parameters_and_buffers_of_the_moment():
+    net = torch.nn.Linear(3, 1)
+    net.teacher = torch.nn.Linear(3, 1).requires_grad_(False)
+    net.register_buffer("count", torch.zeros(()))
+    optimiser, seen = torch.optim.SGD(net.parameters(), lr=0.01), []
+
+    def evaluate(model):
+        assert model is not net
+        seen.append((float(model.count), float(model.teacher.weight[0, 0]), float(net.teacher.weight[0, 0])))
+        return 0.0
+
+    with joined(net, optimiser, evaluate=evaluate, eval_every=0.5) as run:
+        for step in run:
+            optimiser.zero_grad()
+            loss = net(torch.ones(4, 3)).pow(2).mean()
+            loss.backward()
+            optimiser.step()
+            with torch.no_grad():
+                net.teacher.weight.fill_(step.number)
+                net.count += 1
+            step.done(loss)
+    assert len(seen) > 3 and seen[-1] == (20, 19, 19)
+    assert all(copied == own for _, copied, own in seen)
+
+
+@pytest.mark.parametrize("result", [None, [1.0, 0.5], (1.0, 0.5, 0.5), (None, 0.5), {"loss": [1.0]}])
+def test_an_evaluation_without_a_loss_is_a_sentence(result):
+    with pytest.raises(gossamer.UsageError, match="evaluate gave a .* in place of a number; return the loss, or"):
+        train(torch.nn.Linear(3, 1), evaluate=lambda model: result)
+
+
+def test_a_schedule_may_end_at_zero():
+    net = torch.nn.Linear(3, 1)
+    optimiser, steps = torch.optim.SGD(net.parameters(), lr=0.01), 0
+    with joined(net, optimiser, epochs=20) as run:
+        for step in run:
+            optimiser.zero_grad()
+            loss = net(torch.ones(4, 3)).pow(2).mean()
+            loss.backward()
+            optimiser.param_groups[0]["lr"] = max(0.0, 0.01 - 0.001 * step.number)
+            optimiser.step()
+            step.done(loss)
+            steps += 1
+    assert steps == 200 and run.summary["end"] == "planned"
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+@pytest.mark.parametrize("how", ["in place", "copied", "by gradients"])
+def test_a_step_that_is_not_finite_ends_a_run_of_one_worker(how, value):
+    """The losses do not show it: no sample has the row."""
+    table = torch.nn.Embedding(4, 2).to(torch.float64 if how == "copied" else torch.float32)
+    optimiser = None if how == "by gradients" else torch.optim.SGD(table.parameters(), lr=0.01)
+    settings = {"lr": 0.01} if optimiser is None else {}
+    with pytest.raises(
+        gossamer.DivergedError, match="at worker 0, step 3: what the loop has handed over is not finite"
+    ):
+        with gossamer.torch.join(table, optimiser, steps=60, **settings) as run:
+            for step in run:
+                table.zero_grad()
+                loss = table(torch.tensor([0, 1])).pow(2).mean()
+                loss.backward()
+                if optimiser is not None:
+                    optimiser.step()
+                if step.number == 3:
+                    (table.weight.grad if optimiser is None else table.weight.data)[3, 1] = value
+                step.done(loss)
 
 
 def test_sparse_gradients_are_handed_over():

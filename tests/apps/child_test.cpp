@@ -34,5 +34,21 @@ TEST(child, gets_what_waited_for_it) {
   EXPECT_EQ(said, "720000");
 }
 
+std::string last_words_of(const std::string& script) {
+  child says{{"sh", "-c", script}};
+  while (says.outputs() != std::array{-1, -1}) {
+    pollfd output{says.outputs()[0], POLLIN, 0};
+    poll(&output, 1, 10);
+    says.read_lines([](bool, const std::string&) {});
+  }
+  return says.last_line();
+}
+
+TEST(child, has_its_last_words_from_what_is_shown) {
+  EXPECT_EQ(last_words_of(R"(printf 'no room is left\n\036node 1\n\036live progress {}\n')"), "no room is left");
+  EXPECT_EQ(last_words_of(R"(printf 'half a line\036live progress {}\n')"), "half a line");
+  EXPECT_EQ(last_words_of(R"(printf '\036 on standard error\n' >&2)"), "\x1e on standard error");
+}
+
 } // namespace
 } // namespace gossamer::apps
