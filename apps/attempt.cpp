@@ -31,6 +31,7 @@ attempt understood(const process_end& end) {
     if (problem->code() == errc::usage)
       throw *problem;
     result.failed = true;
+    result.code = problem->code();
     result.message = problem->what();
     return result;
   }

@@ -177,7 +177,9 @@ tally attempt_until_stopped(const runs& all, const exploration& wanted,
 int explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
   const runs all{p, options, wanted};
   const auto results = results_file(options);
-  const auto failure_of = [&](std::size_t i, const attempt& a) { return failure{all[i], a.message, a.too_long}; };
+  const auto failure_of = [&](std::size_t i, const attempt& a) {
+    return failure{all[i], a.code, a.message, a.too_long};
+  };
   const auto t = attempt_until_stopped(all, wanted, [&](std::size_t i, const attempt& a) {
     if (!json)
       report_now(p, failure_of(i, a), options.out, wanted.each);

@@ -3,6 +3,7 @@
 #include "gossamer/actors/faults/shrink.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,15 @@ void show(const program& p, const failure& f, const std::string& folder, const s
   fmt::print("replay: {}\n", replay_command(p, o, more));
 }
 
+/// Returns what a message says of any run that fails in this way. Numbers differ with the plan, and so does what
+/// follows a semicolon: who waits.
+std::string without_particulars(const std::string& message) {
+  std::string result;
+  for (const auto& word : split(message.substr(0, message.find(';')), ' '))
+    result += (std::ranges::any_of(word, [](char c) { return '0' <= c && c <= '9'; }) ? "#" : word) + ' ';
+  return result;
+}
+
 } // namespace
 
 std::string replay_command(const program& p, const run_options& o, const std::vector<std::string>& more) {
@@ -86,14 +96,15 @@ void report(const program& p, const failure& f, const std::string& folder, const
 void report_shrunk(const program& p, const failure& f, const std::string& folder, const attempt_options& how) {
   auto smallest = f;
   std::size_t attempts = 0;
+  const auto wanted = without_particulars(f.message);
   const auto fails = [&](const actors::fault_plan& plan) {
     auto run = f.run;
     run.plan = plan;
-    bool failed = false;
+    bool is_wanted = false;
     const auto look = [&](std::size_t, const attempt& a) {
-      failed = a.failed;
-      if (failed)
-        smallest = {run, a.message, a.too_long};
+      is_wanted = a.failed && a.code == f.code && without_particulars(a.message) == wanted;
+      if (is_wanted)
+        smallest = {run, a.code, a.message, a.too_long};
       return true;
     };
     ++attempts;
@@ -104,7 +115,7 @@ void report_shrunk(const program& p, const failure& f, const std::string& folder
       if (e.code() != errc::usage) // the plan does not fit the run
         throw;
     }
-    return failed;
+    return is_wanted;
   };
   const auto plan = actors::shrink(f.run.plan, fails, {.workers = f.run.options.run.workers});
   fmt::print("shrunk in {} runs from {} to {} fault{}: {}\n", attempts, f.run.plan.faults.size(), plan.faults.size(),

@@ -125,7 +125,7 @@ int simulate(const program& p, const run_options& options, const exploration& wa
     if (of_the_run(e.code()))
       write_trace(folder, run); // shows how the failure came about
     if (wanted.shrink && of_the_run(e.code()))
-      report_shrunk(p, {run, e.what()}, folder.path().string(), wanted.each);
+      report_shrunk(p, {run, e.code(), e.what()}, folder.path().string(), wanted.each);
     throw;
   }
 }

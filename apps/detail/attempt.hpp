@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/apps/detail/setup.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <vector>
 
@@ -10,7 +11,8 @@ namespace gossamer::apps {
 struct attempt {
   bool failed = false;
   bool too_long = false;
-  std::string message = {}; ///< why it failed
+  errc code = errc::failed; ///< of the error that ended it, if it failed
+  std::string message = {}; ///< likewise
   std::uint64_t hash = 0;
   double train_loss = 0; ///< at the end
 };

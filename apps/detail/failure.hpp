@@ -7,6 +7,7 @@ namespace gossamer::apps {
 /// A simulation that failed, and how to see it again.
 struct failure {
   run_setup run; ///< with the seed, the interleaving and the plan that failed
+  errc code;     ///< of the error that ended it
   std::string message;
   bool needs_process = false; ///< the run does not end by itself
 };
@@ -15,7 +16,8 @@ struct failure {
 /// plan, and which command shows it again.
 void report(const program& p, const failure& f, const std::string& folder, const attempt_options& how);
 
-/// Looks for the smallest plan under which the run still fails, and reports that.
+/// Looks for the smallest plan under which the run still fails in the same way, and reports that. The way of a failure
+/// is its code and its sentence up to the first semicolon, but for numbers.
 void report_shrunk(const program& p, const failure& f, const std::string& folder, const attempt_options& how);
 
 /// Returns a command for a POSIX shell with every option that is not the default.

@@ -102,6 +102,27 @@ TEST_F(broken_program, that_counts_twice_changes_the_sum_when_a_neighbour_is_ear
   EXPECT_THAT(read("failed-1-shrunk.toml"), HasSubstr("slow"));
 }
 
+TEST_F(broken_program, that_fails_in_two_ways_is_not_shrunk_from_one_to_the_other) {
+  write("plan.toml", R"([[fault]]
+kind = "kill"
+workers = [1]
+at = 0.0112
+
+[[fault]]
+kind = "kill"
+workers = [5]
+at = 0.0113
+for = 0.0013
+)");
+  const words plan{"--faults", "plan.toml", "--seeds", "1..1", "--shrink"};
+  EXPECT_THAT(simulate("broken-wake-up", steady + plan).out,
+              AllOf(HasSubstr("from 2 to 1 fault: "), HasSubstr("no step since ")))
+      << "the second fault alone does it";
+  EXPECT_THAT(simulate("broken-double-count", steady + plan).out,
+              AllOf(HasSubstr("from 2 to 2 faults: "), HasSubstr("the sum of the models changed by ")))
+      << "the second fault alone would make it hang, too";
+}
+
 TEST_F(broken_program, shrinks_the_plan_of_a_single_run_into_its_folder) {
   write("plan.toml", mixed_faults);
   const auto failed =
