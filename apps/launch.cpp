@@ -143,6 +143,7 @@ private:
   }
 
   void hear(std::size_t k, bool error, const std::string& line) {
+    decides_.on_words(k, now());
     const auto mark = error ? std::string::npos : line.find(announced_by);
     if (mark != 0) // before it, a program of the user's may have written half a line
       hear_output(k, error, line.substr(0, mark));
@@ -294,7 +295,7 @@ private:
       return;
     record_.stops = true;
     folder_.keep(record_);
-    obey(decides_.on_interrupt(clean_stop::requested()));
+    obey(decides_.on_interrupt(clean_stop::requested(), now()));
   }
 
   /// What orders of the page may do.

@@ -100,8 +100,15 @@ void live_recorder::on_event(const actors::event_record& r) {
 
 std::filesystem::path live_recorder::finish(const actors::run_summary& summary) {
   auto& disk = output_.disk();
-  disk.post([folder = folder_, summary] { folder->finish(summary); });
-  disk.finish();
+  try {
+    disk.post([folder = folder_, summary] { folder->finish(summary); });
+    disk.finish();
+  } catch (...) {
+    const auto reached = describe(summary);
+    if (output_.has_results()) // what the disk does not keep is said at least
+      output_.say(reached.substr(0, reached.size() - 1));
+    throw;
+  }
   if (auto* elsewhere = output_.elsewhere())
     elsewhere->add("end", last_line(to_string(summary.end)));
   return folder_->path();

@@ -374,13 +374,14 @@ int join(const program& p, const node_options& node) {
                           node.data_from_peers ? "" : "--data-from-peers fetches what is missing from other nodes");
     });
   } catch (const error& e) {
-    if (!clean_stop::requested()) {
-      if (node.announce && dynamic_cast<const actors::not_let_in*>(&e) != nullptr)
-        output.announce(is_not_let_in);
-      throw;
+    const bool is_interrupted = e.code() == errc::interrupted;
+    if (is_interrupted || (clean_stop::requested() && !leads)) {
+      output.say(is_interrupted ? e.sentence() : e.what());
+      return 128 + clean_stop::requested();
     }
-    output.say("interrupted; the run goes on without this node");
-    return 128 + clean_stop::requested();
+    if (node.announce && dynamic_cast<const actors::not_let_in*>(&e) != nullptr)
+      output.announce(is_not_let_in);
+    throw;
   }
   is_over ? output.say("the run is over") : tell_departure(output);
   if (leads && node.report && has_reports() && p.has_results())

@@ -14,10 +14,12 @@ namespace {
 
 constexpr double short_life_s = 1;                     // a process that ends so soon would do so again
 constexpr double longest_succession_s = 10;            // after a death has been noticed
+constexpr double longest_silent_end_s = 20;            // beyond the patience: a leader that ends may wait for its disk
 constexpr std::size_t least_that_outlive_a_leader = 3; // in a run of two, the survivor cannot know that it is alone
 constexpr std::size_t most_last_words = 500;
 constexpr int killed = 128;          // plus the number of the signal: a status
-constexpr int first_of_shells = 126; // statuses with which a shell, or ssh, says that a program has not run
+constexpr int first_of_shells = 126; // statuses with which a shell says that a program has not run
+constexpr int of_ssh = 255;          // it has not reached the host, or has lost it
 
 /// True for a signal that leaves a process no time for last words.
 bool is_killed(int status) {
@@ -25,7 +27,9 @@ bool is_killed(int status) {
   return signal > 0 && signal < NSIG && signal != SIGINT && signal != SIGTERM && signal != SIGHUP;
 }
 
-bool is_speechless(int status) { return status >= first_of_shells && (status <= killed || is_killed(status)); }
+bool is_speechless(int status) {
+  return status >= first_of_shells && (status <= killed || status == of_ssh || is_killed(status));
+}
 
 } // namespace
 
@@ -56,18 +60,24 @@ supervisor::orders supervisor::on_lead(std::size_t slot, const std::string& door
   leaderless_.reset();
   leads_ = slot;
   slots_[slot].has_led = true;
-  if (!std::exchange(others_started_, true))
+  on_words(slot, now_s);
+  if (interrupted_ != 0)
+    tell_to_end(slot, interrupted_, out);
+  else if (!std::exchange(others_started_, true))
     for (std::size_t k = 0; k < slots_.size(); ++k)
       if (k != slot)
         start(k, {door}, now_s, out);
-  if (interrupted_ != 0)
-    out.emplace_back(end_run{slot, interrupted_});
   return out;
 }
 
 void supervisor::on_door(std::size_t slot, const std::string& door) {
   slots_[slot].door = door;
   slots_[slot].takes_part = true;
+}
+
+void supervisor::on_words(std::size_t slot, double now_s) {
+  if (slot == leads_)
+    heard_s_ = now_s;
 }
 
 void supervisor::on_begin() { begun_ = true; }
@@ -98,22 +108,29 @@ supervisor::orders supervisor::on_end(std::size_t slot, int status, const std::s
   if (slot == leads_ && !leaderless_)
     leaderless_ = leader_end{.status = status, .last_words = last_words, .has_left = s.has_left, .at_s = now_s};
   const bool can_start = begun_ || (is_killed(status) && restarts_ < rules_.restarts);
-  if (slot != leads_ && !can_start && status != 0 && slots_[leads_].runs)
-    give_up(slot, out);
+  if (slot != leads_ && !can_start && status != 0 && slots_[leads_].runs && interrupted_ == 0)
+    give_up(slot, now_s, out);
   over_ = over_ || is_over_at(now_s);
   return out;
 }
 
-supervisor::orders supervisor::on_interrupt(int signal) {
+supervisor::orders supervisor::on_interrupt(int signal, double now_s) {
   orders out;
-  if (std::exchange(interrupted_, signal) == 0)
-    out.emplace_back(end_run{leads_, signal});
+  if (std::exchange(interrupted_, signal) != 0)
+    return out;
+  heard_s_ = now_s;
+  for (std::size_t k = 0; k < slots_.size(); ++k)
+    if (k == leads_ || !begun_) // the leader does not know those that have not come
+      tell_to_end(k, signal, out);
   return out;
 }
 
 supervisor::orders supervisor::on_time(double now_s) {
   orders out;
   over_ = over_ || is_over_at(now_s);
+  const bool shall_end = !over_ && !leaderless_ && (interrupted_ != 0 || given_up_);
+  if (shall_end && now_s - heard_s_ > rules_.patience_s + longest_silent_end_s)
+    end_without_leader(now_s, out);
   for (std::size_t k = 0; k < slots_.size() && !over_; ++k)
     if (comes_back(slots_[k]))
       start_again(k, now_s, out);
@@ -131,7 +148,7 @@ bool supervisor::comes_back(const slot_state& s) const {
 void supervisor::start(std::size_t slot, std::vector<std::string> doors, double now_s, orders& out) {
   auto& s = slots_[slot];
   s.runs = true;
-  s.has_led = false;
+  s.has_led = s.shall_end = false;
   s.started_s = now_s;
   s.status.reset();
   out.emplace_back(start_process{slot, std::move(doors)});
@@ -161,14 +178,38 @@ std::vector<std::string> supervisor::doors() const {
   return result;
 }
 
-void supervisor::give_up(std::size_t slot, orders& out) {
+void supervisor::give_up(std::size_t slot, double now_s, orders& out) {
   if (given_up_)
     return;
   given_up_ = slot;
-  out.emplace_back(end_run{leads_, SIGTERM});
+  heard_s_ = now_s;
+  tell_to_end(leads_, SIGTERM, out);
 }
 
 // -- the end ----------------------------------------------------------------------------------------------------------
+
+/// Tells a process once: the second signal of a kind would kill it.
+void supervisor::tell_to_end(std::size_t slot, int signal, orders& out) {
+  if (slots_[slot].runs && !std::exchange(slots_[slot].shall_end, true))
+    out.emplace_back(end_run{slot, signal});
+}
+
+/// Ends a run that its leader does not end, and that no other node has come to lead.
+void supervisor::end_without_leader(double now_s, orders& out) {
+  leaderless_ = leader_end{.status = killed + SIGKILL, .at_s = now_s, .silent_s = now_s - heard_s_};
+  out.emplace_back(tell{leads_, fmt::format("does not end the run: it {}, and is killed", described(*leaderless_))});
+  out.emplace_back(end_run{leads_, SIGKILL});
+  for (std::size_t k = 0; k < slots_.size(); ++k)
+    if (k != leads_)
+      tell_to_end(k, SIGTERM, out);
+  over_ = true;
+}
+
+std::string supervisor::described(const leader_end& end) {
+  if (end.silent_s > 0)
+    return fmt::format("has said nothing for {:.3g} s", end.silent_s);
+  return end.has_left ? "has left" : described_end(end.status, end.last_words);
+}
 
 /// True if the leader has ended and no other node may lead soon. Another may if it was killed, was cut off and given
 /// up, or has left.
@@ -202,8 +243,8 @@ std::optional<supervisor::failure> supervisor::failed_start() const {
     return is_speechless(end.status) || (end.status != 0 && end.last_words.empty());
   };
   if (!begun_ && interrupted_ == 0 && leaderless_ && has_not_said_why(*leaderless_))
-    return failure{leads_, fmt::format("{}, which leads, {} before the run had begun", name_of(leads_),
-                                       described_end(leaderless_->status, leaderless_->last_words))};
+    return failure{
+        leads_, fmt::format("{}, which leads, {} before the run had begun", name_of(leads_), described(*leaderless_))};
   if (!given_up_)
     return std::nullopt;
   const auto& s = slots_[*given_up_];
@@ -216,8 +257,7 @@ std::optional<std::string> supervisor::loss() const {
   if (!begun_ || interrupted_ != 0 || has_ended_as_planned() || (survivors_.empty() && !nobody_says))
     return std::nullopt;
   const auto end = leaderless_.value_or(leader_end{.status = 1});
-  return fmt::format("nobody goes on with the run: {}, which led it last, {}", name_of(leads_),
-                     end.has_left ? "has left" : described_end(end.status, end.last_words));
+  return fmt::format("nobody goes on with the run: {}, which led it last, {}", name_of(leads_), described(end));
 }
 
 } // namespace gossamer::apps

@@ -170,7 +170,7 @@ int stop_run(const program& p, const visit_options& o) {
   const auto [runs, r] = look_at(folder);
   if (!runs)
     throw error(errc::failed, end_of(folder, r), "there is nothing to stop");
-  if (!r.stops && kill(static_cast<pid_t>(r.process), SIGINT) != 0)
+  if (kill(static_cast<pid_t>(r.process), SIGINT) != 0)
     throw error(errc::io, fmt::format("cannot stop process {}: {}", r.process, std::strerror(errno)),
                 "whoever launched the run can");
   fmt::print("{}\n", end_of(folder, wait_for_end(folder, [](const launch_record&) {})));

@@ -126,7 +126,7 @@ struct run_summary {
   std::uint64_t stale_frames = 0; ///< not received in their step or the next: an algorithm's fault
   std::uint64_t lost = 0;         ///< noticed deaths of workers
   std::uint64_t returned = 0;     ///< workers that were started anew
-  std::uint64_t unreported = 0;   ///< losses together with a node: no report of the last actions has come
+  std::uint64_t unreported = 0;   ///< workers lost together with a node: no report of the last actions has come
   std::uint64_t views = 0;        ///< changes of the members
   std::uint64_t unfinished = 0;   ///< workers that were still within a step when a stopped run was given up
 };

@@ -177,10 +177,10 @@ void run_folder::append(std::FILE* to, std::string_view name, std::string line) 
 void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
 
 void run_folder::finish(const run_summary& summary, std::string_view json) {
+  write("summary.json", json); // first: a disk that is nearly full shall keep the result
   write("plot.svg",
         plot(read_evaluations(folder_), events_if_whole(folder_),
              fmt::format("{}, {} worker{}", summary.algorithm, summary.workers, summary.workers == 1 ? "" : "s")));
-  write("summary.json", json);
 }
 
 void run_folder::discard() noexcept {

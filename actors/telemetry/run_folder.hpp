@@ -36,9 +36,9 @@ public:
   void on_event(const event_record& record) override;
   /// Keeps a part of the records: one a second at first, and later one for each hundredth of the time so far.
   void on_progress(const progress_record& record) override;
-  /// Writes plot.svg and summary.json.
+  /// Writes summary.json, and then plot.svg.
   void finish(const run_summary& summary);
-  /// Writes plot.svg, and this longer text as summary.json.
+  /// Writes this longer text as summary.json.
   void finish(const run_summary& summary, std::string_view json);
 
   const std::filesystem::path& path() const noexcept { return folder_; }

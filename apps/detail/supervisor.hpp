@@ -34,7 +34,7 @@ public:
     std::size_t slot = 0;
     std::vector<std::string> doors;
   };
-  /// Makes that slot's process, which leads, end the run.
+  /// Makes that slot's process end the run if it leads, and else leave it. SIGKILL: ends the process.
   struct end_run {
     std::size_t slot = 0;
     int signal = 0;
@@ -57,6 +57,8 @@ public:
   orders on_lead(std::size_t slot, const std::string& door, double now_s);
   /// The process takes part, and new nodes may ask at its door.
   void on_door(std::size_t slot, const std::string& door);
+  /// The process has written a line, of whatever kind.
+  void on_words(std::size_t slot, double now_s);
   /// All nodes have come.
   void on_begin();
   /// The run has no place for the process now, or no node lets it in.
@@ -70,8 +72,8 @@ public:
 
   /// The process has ended, and all its lines have been read.
   orders on_end(std::size_t slot, int status, const std::string& last_words, double now_s);
-  /// @param signal signal of the user, for the leader
-  orders on_interrupt(int signal);
+  /// @param signal signal of the user, for the leader; before the run has begun, for all
+  orders on_interrupt(int signal, double now_s);
   /// Called several times a second.
   orders on_time(double now_s);
 
@@ -107,6 +109,7 @@ private:
     bool is_restart = false; // counts as a restart
     bool is_refused = false;
     bool has_left = false;
+    bool shall_end = false;    // it has been told
     std::optional<int> status; // of the last process that has ended
     std::string last_words, door;
     double started_s = 0, ended_s = 0;
@@ -119,15 +122,19 @@ private:
     std::string last_words = {};
     bool has_left = false;
     double at_s = 0;
+    double silent_s = 0; // for so long before it was given up; 0: it has ended by itself
   };
 
+  static std::string described(const leader_end& end);
   std::string name_of(std::size_t slot) const;
   bool has_ended_as_planned() const;
   std::vector<std::string> doors() const;
   bool comes_back(const slot_state& s) const;
   void start(std::size_t slot, std::vector<std::string> doors, double now_s, orders& out);
   void start_again(std::size_t slot, double now_s, orders& out);
-  void give_up(std::size_t slot, orders& out);
+  void give_up(std::size_t slot, double now_s, orders& out);
+  void tell_to_end(std::size_t slot, int signal, orders& out);
+  void end_without_leader(double now_s, orders& out);
   bool is_over_at(double now_s) const;
 
   rules rules_;
@@ -138,6 +145,7 @@ private:
   std::optional<std::size_t> given_up_;  // the slot that did not start
   std::optional<leader_end> leaderless_; // until another process leads
   int interrupted_ = 0;                  // number of the signal
+  double heard_s_ = 0;                   // when the leader said something last, or was told to end
   bool others_started_ = false, begun_ = false, over_ = false;
 };
 

@@ -31,6 +31,13 @@ std::vector<std::string> said(const supervisor::orders& orders) {
   return lines;
 }
 
+std::vector<std::pair<unsigned, int>> told_to_end(const supervisor::orders& orders) {
+  std::vector<std::pair<unsigned, int>> all;
+  for (const auto& one : all_of<supervisor::end_run>(orders))
+    all.emplace_back(static_cast<unsigned>(one.slot), one.signal);
+  return all;
+}
+
 /// A launch of processes that do as a test says. Node K can be joined at door "K".
 class launch_of : public supervisor {
 public:
@@ -290,8 +297,8 @@ TEST(supervisor, does_not_take_a_run_for_lost_that_ends_after_a_node_was_cut_off
 
 TEST(supervisor, passes_an_interrupt_on_once_also_to_the_next_leader) {
   auto all = launch_of(4, 9).under_way();
-  EXPECT_EQ(all_of<supervisor::end_run>(all.on_interrupt(SIGTERM)).size(), 1u);
-  EXPECT_THAT(all.on_interrupt(SIGTERM), IsEmpty());
+  EXPECT_EQ(all_of<supervisor::end_run>(all.on_interrupt(SIGTERM, 1)).size(), 1u);
+  EXPECT_THAT(all.on_interrupt(SIGTERM, 1), IsEmpty());
   const auto orders = all.on_lead(1, "1", 2);
   ASSERT_EQ(all_of<supervisor::end_run>(orders).size(), 1u);
   EXPECT_EQ(all_of<supervisor::end_run>(orders)[0].slot, 1u);
@@ -301,6 +308,84 @@ TEST(supervisor, passes_an_interrupt_on_once_also_to_the_next_leader) {
   all.on_end(1, 130, "", 10);
   EXPECT_TRUE(all.is_over());
   EXPECT_EQ(all.status(), 128 + SIGTERM) << "over ssh the leader hears of an end, and of no signal";
+}
+
+TEST(supervisor, ends_a_run_that_its_silent_leader_does_not_end) {
+  auto all = launch_of(2).under_way();
+  all.on_interrupt(SIGINT, 100);
+  EXPECT_THAT(all.on_time(130), IsEmpty());
+  EXPECT_FALSE(all.is_over());
+  const auto orders = all.on_time(131);
+  EXPECT_THAT(said(orders), ElementsAre("0 does not end the run: it has said nothing for 31 s, and is killed"));
+  EXPECT_THAT(told_to_end(orders), ElementsAre(std::pair{0u, SIGKILL}, std::pair{1u, SIGTERM}));
+  EXPECT_TRUE(all.is_over());
+  EXPECT_THAT(all.on_time(132), IsEmpty());
+  for (const bool is_killed : {false, true}) { // over ssh its process may stay
+    if (is_killed)
+      all.killed_at(133, 0);
+    EXPECT_EQ(all.status(), 128 + SIGINT);
+    EXPECT_FALSE(all.failed_start());
+    EXPECT_FALSE(all.loss());
+  }
+}
+
+TEST(supervisor, leaves_a_leader_that_says_something_or_is_followed_all_the_time_to_end) {
+  auto all = launch_of(4).under_way();
+  all.on_interrupt(SIGINT, 100);
+  for (double now = 100; now < 200; now += 20) {
+    all.on_words(0, now);
+    EXPECT_THAT(all.on_time(now + 20), IsEmpty());
+  }
+  all.on_lead(1, "1", 205);
+  all.on_words(0, 230);
+  EXPECT_THAT(all.on_time(235), IsEmpty());
+  EXPECT_THAT(told_to_end(all.on_time(236)),
+              ElementsAre(std::pair{1u, SIGKILL}, std::pair{2u, SIGTERM}, std::pair{3u, SIGTERM}))
+      << "node 0 does not lead any more, and has been told before";
+}
+
+TEST(supervisor, blames_a_silent_leader_for_those_that_miss_it) {
+  launch_of all(3);
+  all.on_lead(0, "0", 0);
+  EXPECT_THAT(told_to_end(all.on_end(1, 1, "nothing has been heard of the leader for 10 s", 12)),
+              ElementsAre(std::pair{0u, SIGTERM}));
+  EXPECT_THAT(all.on_time(42), IsEmpty());
+  EXPECT_THAT(told_to_end(all.on_time(43)), ElementsAre(std::pair{0u, SIGKILL}, std::pair{2u, SIGTERM}));
+  EXPECT_TRUE(all.is_over());
+  ASSERT_TRUE(all.failed_start());
+  EXPECT_EQ(all.failed_start()->sentence,
+            "node 0 on h, which leads, has said nothing for 31 s before the run had begun");
+}
+
+TEST(supervisor, tells_all_of_an_interrupt_while_nodes_join_and_blames_none) {
+  launch_of all(3);
+  all.on_lead(0, "0", 0);
+  all.on_door(1, "1");
+  EXPECT_THAT(told_to_end(all.on_interrupt(SIGINT, 1)),
+              ElementsAre(std::pair{0u, SIGINT}, std::pair{1u, SIGINT}, std::pair{2u, SIGINT}));
+  EXPECT_THAT(all.on_end(1, 1, "the leader says: interrupted while it waited for nodes", 2), IsEmpty());
+  EXPECT_THAT(all.on_end(2, 128 + SIGINT, "", 2), IsEmpty());
+  EXPECT_FALSE(all.is_over());
+  all.on_end(0, 128 + SIGINT, "interrupted while it waited for nodes", 3);
+  EXPECT_TRUE(all.is_over());
+  EXPECT_FALSE(all.failed_start());
+  EXPECT_EQ(all.status(), 128 + SIGINT);
+}
+
+TEST(supervisor, starts_nobody_and_tells_the_leader_once_when_the_interrupt_came_first) {
+  launch_of all(3);
+  EXPECT_THAT(told_to_end(all.on_interrupt(SIGINT, 0.1)), ElementsAre(std::pair{0u, SIGINT}));
+  EXPECT_THAT(all.on_lead(0, "0", 0.2), IsEmpty()) << "a second signal would kill it";
+  all.on_end(0, 128 + SIGINT, "", 0.3);
+  EXPECT_TRUE(all.is_over());
+}
+
+TEST(supervisor, speaks_for_ssh_that_does_not_reach_the_leader) {
+  launch_of all(3);
+  all.on_end(0, 255, "ssh: connect to host h port 22: Connection refused", 1);
+  ASSERT_TRUE(all.failed_start()) << "it is shown with the command";
+  EXPECT_EQ(all.failed_start()->sentence, "node 0 on h, which leads, ended with status 255: ssh: connect to host h "
+                                          "port 22: Connection refused before the run had begun");
 }
 
 } // namespace

@@ -80,6 +80,14 @@ TEST_F(run_folders, are_finished_whatever_their_events_are) {
   EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
 }
 
+TEST_F(run_folders, keep_the_result_when_the_disk_has_no_room_for_the_picture) {
+  run_folder run{folder_ / "run", false};
+  run.on_evaluation({});
+  fs::create_directories(folder_ / "run" / "plot.svg" / "in the way");
+  EXPECT_THROW(run.finish({}), error);
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
+}
+
 // A new leader takes the folder over from a leader that was stopped, or killed while it wrote.
 TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   const auto at = [](double time_s) { return evaluation_record{.time_s = time_s}; };

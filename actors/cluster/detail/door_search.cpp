@@ -26,7 +26,9 @@ run_offer door_search::ask() {
       return ask_at(doors_[k % doors_.size()]);
     } catch (const not_let_in&) {
       const bool may_go_better = k + 1 < doors_.size() || self_->clock().now() < until;
-      if (!may_go_better || settings_.interrupted())
+      if (settings_.interrupted())
+        leave_interrupted();
+      if (!may_go_better)
         throw;
       if ((k + 1) % doors_.size() == 0)
         self_->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
@@ -123,6 +125,6 @@ not_let_in door_search::lost() const {
       "written is in its run folder"};
 }
 
-void leave_interrupted() { throw error(errc::failed, "interrupted; the run goes on without this node", ""); }
+void leave_interrupted() { throw error(errc::interrupted, "interrupted; this node leaves the run", ""); }
 
 } // namespace gossamer::actors::detail
