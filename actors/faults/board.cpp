@@ -113,6 +113,7 @@ void fault_board::begin(std::size_t index, double until_s) {
   GOSSAMER_ASSERT(faults_.contains(index), "only faults of the plan begin");
   const auto& f = faults_.at(index);
   on_.insert(index);
+  awaited_.erase(index);
   if (f.kind == fault_kind::slow)
     slow_[index] = named_workers(f, workers_, workers_per_node_);
   else if (strikes_links(f.kind))
@@ -133,6 +134,20 @@ void fault_board::end(std::size_t index) {
 bool fault_board::is_on(std::size_t index) const {
   const std::scoped_lock lock{mutex_};
   return on_.contains(index);
+}
+
+void fault_board::await(std::size_t index) {
+  const std::scoped_lock lock{mutex_};
+  GOSSAMER_ASSERT(faults_.contains(index), "only faults of the plan are awaited");
+  awaited_.insert(index);
+}
+
+std::vector<fault> fault_board::awaited() const {
+  const std::scoped_lock lock{mutex_};
+  std::vector<fault> result;
+  for (const auto index : awaited_)
+    result.push_back(faults_.at(index));
+  return result;
 }
 
 void fault_board::update_quiet_time() {

@@ -63,6 +63,11 @@ public:
   void end(std::size_t fault);
   bool is_on(std::size_t fault) const;
 
+  /// Notes that a fault is to begin. Requires a fault of that index.
+  void await(std::size_t fault);
+  /// Those that were to begin, and have not, in the order of their indices.
+  std::vector<fault> awaited() const;
+
   /// Decides about the frame `number` on the link from -> to, sent at `now_s`. The frames of a link arrive in order,
   /// except those that a reorder holds back: the sum of time and delay never falls, not even when a delay ends. Lost
   /// frames take their time in a throttle like others.
@@ -111,7 +116,7 @@ private:
   // From then on no frame is affected; infinite while a fault of links is on.
   std::atomic<double> quiet_from_s_{0};
   mutable std::mutex mutex_;
-  std::set<std::size_t> on_;                        // faults that are on, by index
+  std::set<std::size_t> on_, awaited_;              // faults that are on, and that are to begin, by index
   std::map<std::size_t, link_fault> on_links_;      // those of links
   std::map<std::size_t, std::vector<rank>> slow_;   // the workers that it slows down, ascending
   std::unordered_map<std::uint64_t, queue> queues_; // of links that were judged while a fault of links was on

@@ -122,6 +122,8 @@ void check_without_processes(const fault_plan& plan);
 
 /// One line for people: "worker 3 is dead from 2.5 s to 3.5 s".
 std::string describe(const fault& f);
+/// One line about faults whose run is over before they begin: their number, and the first of them. Empty for none.
+std::string describe_missed(const std::vector<fault>& faults);
 
 /// Reads the text of a plan file (docs/fault-injection.md).
 /// @param file_name for messages

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace gossamer::actors {
 
@@ -112,5 +113,16 @@ std::string when(const fault& f) {
 } // namespace
 
 std::string describe(const fault& f) { return what(f) + " " + when(f); }
+
+/// The times of steps are unknown: these faults are the last.
+std::string describe_missed(const std::vector<fault>& faults) {
+  if (faults.empty())
+    return {};
+  const auto begin = [](const fault& f) { return std::tuple{f.at_step.has_value(), f.at_s, f.at_step.value_or(0)}; };
+  const auto& first = *std::ranges::min_element(faults, {}, begin);
+  if (faults.size() == 1)
+    return fmt::format("1 fault of the plan has not begun: {}", describe(first));
+  return fmt::format("{} faults of the plan have not begun; the first of them: {}", faults.size(), describe(first));
+}
 
 } // namespace gossamer::actors

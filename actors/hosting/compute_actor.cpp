@@ -64,7 +64,9 @@ caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_se
   self->monitor(setup.supervisor);
   self->set_down_handler([self](caf::down_msg&) { self->quit(); });
   self->state.setup = std::move(setup);
-  return {[self](const gradient_job& job) { start(self, job); }};
+  return {[self](const gradient_job& job) { start(self, job); },
+          [](pause_work) {}, // a thread cannot be stopped: its gradient waits for the worker
+          [](resume_work) {}};
 }
 
 } // namespace gossamer::actors

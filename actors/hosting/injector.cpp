@@ -87,12 +87,15 @@ private:
   /// @param since_s time of the run at which this injector begins its work
   void await(std::size_t index, double since_s) {
     const auto& f = at(index);
-    if (board().is_on(index))
+    if (board().is_on(index)) {
       on_.emplace(index, f.at_s);
-    else if (f.at_step && since_s == 0)
-      waiting_for_steps_.push_back(index);
-    else if (f.at_step || f.at_s < since_s)
+      return;
+    }
+    if (since_s > 0 && (f.at_step || f.at_s < since_s))
       return; // it may be over
+    board().await(index);
+    if (f.at_step)
+      waiting_for_steps_.push_back(index);
     else if (live_)
       waiting_.insert(index);
     else
@@ -114,6 +117,7 @@ private:
     const auto index = board().count();
     try {
       board().add(index, std::move(f));
+      board().await(index);
       waiting_.insert(index);
     } catch (const error& e) {
       self_->send(node_, run_event{e.what()});

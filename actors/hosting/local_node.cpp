@@ -17,6 +17,8 @@ local_node::~local_node() {
 void local_node::obey(const start_worker& m) {
   auto& one = residents_[m.who] = {given_.spawn(m.who, m.incarnation), m.incarnation, m.incarnation == 0 ? 1u : 0u};
   owner_->monitor(one.actor);
+  if (pauses_[m.who] > 0)
+    owner_->send(one.actor, pause_work{});
   if (begun_)
     owner_->send(one.actor, start_run{});
 }
@@ -33,9 +35,18 @@ void local_node::obey(const stop_worker& m) {
     caf::anon_send_exit(found->second.actor, caf::exit_reason::kill);
 }
 
+/// Does not count the end of a pause that began before this process did.
 void local_node::obey(const pause_worker& m) {
-  if (const auto found = residents_.find(m.who); found != residents_.end())
-    m.paused ? owner_->send(found->second.actor, pause_work{}) : owner_->send(found->second.actor, resume_work{});
+  auto& pauses = pauses_[m.who];
+  const auto before = pauses;
+  if (m.paused)
+    ++pauses;
+  else if (pauses > 0)
+    --pauses;
+  const auto found = residents_.find(m.who);
+  if (found == residents_.end() || (before > 0) == (pauses > 0))
+    return;
+  m.paused ? owner_->send(found->second.actor, pause_work{}) : owner_->send(found->second.actor, resume_work{});
 }
 
 /// Begins the run first, if that has not been done: the decision may overtake a held-up `begin_run`, and workers that

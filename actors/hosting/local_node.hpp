@@ -30,6 +30,7 @@ public:
   void obey(const start_worker& m);
   void obey(const begin_run& m);
   void obey(const stop_worker& m);
+  /// Pauses of one worker may overlap: it goes on after the last of them. They outlast its lives.
   void obey(const pause_worker& m);
   /// Goes to workers that are members; the others stand still.
   void obey(const decision& m);
@@ -67,6 +68,7 @@ private:
   caf::event_based_actor* owner_;
   parts given_;
   std::map<rank, resident> residents_; // workers whose actors live
+  std::map<rank, std::size_t> pauses_; // number of those that last
   roster roster_;                      // as the last view says
   bool begun_ = false;
 };

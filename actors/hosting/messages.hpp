@@ -33,7 +33,7 @@ struct proceed_with {
   parting leaving = {};      ///< as in decision
 };
 
-/// node -> worker: neither compute nor answer until told to resume
+/// node -> worker, worker -> compute actor: neither compute nor answer until told to resume. Pauses do not overlap.
 struct pause_work {};
 struct resume_work {};
 

@@ -110,6 +110,13 @@ public:
     worker_->gradient_arrived(std::move(result));
   }
 
+  /// The compute actor stands still with its worker, as far as it can.
+  template <class Order>
+  void tell_compute(Order o) {
+    if (compute_)
+      self_->send(compute_, o);
+  }
+
   void compute_failed(run_failed why) { compute_failure_ = std::move(why); }
 
   void compute_died() {
@@ -210,9 +217,11 @@ private:
 };
 
 /// A paused worker leaves everything in its mailbox.
-void pause(caf::event_based_actor* self) {
+void pause(caf::stateful_actor<worker_state>* self) {
+  self->state.tell_compute(pause_work{});
   self->set_default_handler(caf::skip);
-  self->become(caf::keep_behavior, caf::behavior{[self](resume_work) {
+  self->become(caf::keep_behavior, caf::behavior{[self](resume_work m) {
+                 self->state.tell_compute(m);
                  self->set_default_handler(caf::print_and_drop);
                  self->unbecome();
                }});

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/agreement/node_protocol.hpp"
 #include "gossamer/actors/evaluation/kept_models.hpp"
+#include "gossamer/actors/faults/board.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
 #include "gossamer/actors/hosting/worker_gauge.hpp"
 #include "gossamer/actors/node/remote_nodes.hpp"
@@ -62,6 +63,7 @@ struct node_setup {
   std::shared_ptr<const resumption> from = nullptr; ///< the checkpoint that the run goes on from; null: it begins
   std::chrono::nanoseconds patience = std::chrono::seconds(10); ///< patience with a silent node
   std::chrono::nanoseconds detection{0};                        ///< from a worker's death to the moment it is noticed
+  std::shared_ptr<const fault_board> faults = nullptr; ///< the leader tells which were to begin; null: there is no plan
   node_spawners spawn;
   node_network others;
   node_client client;

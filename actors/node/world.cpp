@@ -171,6 +171,7 @@ node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment>
   setup.spawn.evaluator = parts.spawn_evaluator;
   setup.spawn.checkpoint_writer = parts.spawn_checkpoint_writer;
   setup.from = parts.from;
+  setup.faults = parts.faults;
   return setup;
 }
 

@@ -161,6 +161,7 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
   parts.may_wait = true;
   parts.alone = std::ranges::count(homes, node) == 1;
   parts.acknowledged = around_.faults.harms();
+  parts.faults = board_;
   return parts;
 }
 

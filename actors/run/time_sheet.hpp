@@ -21,7 +21,7 @@ public:
     time since;
   };
 
-  /// Adds the time of a gradient, which passes beside the rest.
+  /// Adds the time of a gradient, or of a part of one, which passes beside the rest.
   void computes(time spent) {
     gradients_ += spent;
     used_.of(activity::computing) += spent.count();

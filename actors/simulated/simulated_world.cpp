@@ -117,7 +117,7 @@ simulation::simulation(std::shared_ptr<const experiment> e, const simulation_set
                 s.trace.get(), around.observer),
       system_(with_virtual_time(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
-      began_(scheduler_.clock().now()) {
+      began_(scheduler_.clock().now()), gradients_(run_->participants()) {
   for (const auto& device : run_->devices)
     models_.push_back(device.model->clone());
   faulty_ = std::make_shared<const faulty_surroundings>(
@@ -164,6 +164,9 @@ simulation_result simulation::run() {
     auditor_.check_halves();
   if (settings_.check && auditor_.broken())
     throw broken_promise("after the last step: " + *auditor_.broken());
+  for (const auto& one : gradients_)
+    if (one)
+      one->book();
   return {.summary = *summary_,
           .hash = observer_.hash(),
           .events = happened_,
@@ -199,6 +202,8 @@ void simulation::advance() {
   look_for_trouble();
 }
 
+void simulation::at(virtual_time time, event what) { events_.push(time, std::move(what)); }
+
 void simulation::set_time(virtual_time t) {
   if (t > now_)
     standstill_.over();
@@ -233,10 +238,9 @@ void simulation::happen(event what) {
       at(received, frame_is_in{std::move(comes->target), std::move(comes->f)});
   } else if (auto* in = std::get_if<frame_is_in>(&what)) {
     deliver(in->target, std::move(in->f));
-  } else if (auto* done = std::get_if<gradient_is_done>(&what)) {
-    standstill_.over();
-    observer_.computed(done->who, done->result.step, done->result.loss);
-    caf::anon_send(done->target, std::move(done->result));
+  } else if (auto* gradient = std::get_if<gradient_is_due>(&what)) {
+    if (gradient->of->look())
+      standstill_.over();
   } else if (auto* due = std::get_if<postponed_is_due>(&what)) {
     due->what();
   }
@@ -291,7 +295,7 @@ void simulation::look_for_trouble() {
     throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
                 "nobody takes its place: have its process started again, or cut it off for less than the patience");
   if (events_.empty()) // else a frame is on its way, or a gradient is computed, however long that takes
-    throw broken_promise(fmt::format("{}, and no fault is left: {}", silence, observer_.who_waits()));
+    throw broken_promise(fmt::format("{}, and no fault is left; {}", silence, observer_.who_waits()));
 }
 
 /// Wakes the nodes at an interrupt: a node looks every tenth of a virtual second only, which may take hours, or not

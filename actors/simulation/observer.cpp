@@ -71,7 +71,7 @@ void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virt
 
 void simulation_observer::computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends) {
   sheets_[who].computes(ends - begins);
-  if (trace_)
+  if (trace_ && ends > begins)
     trace_->slice(trace_->track("compute", fmt::format("compute {}", who)), trace_->name("gradient"), begins.count(),
                   ends.count(), {{trace_->name("step"), static_cast<std::int64_t>(step)}});
 }

@@ -31,6 +31,7 @@ public:
   void carries(const frame& f, bool crosses);
   /// A frame has left `from` and will be at `to`.
   void flies(rank to, const frame& f, virtual_time sent, virtual_time received);
+  /// `who` has computed the gradient of this step, or a part of it, without a pause.
   void computes(rank who, std::uint64_t step, virtual_time begins, virtual_time ends);
   void computed(rank who, std::uint64_t step, double loss);
   /// `who` begins to handle a message, and is busy for the sum of the shares.

@@ -70,6 +70,7 @@ TEST(an_injector_that_follows_another_one, ends_what_is_on_and_begins_nothing_ag
   all.start(3);
   all.pass(1900ms);
   EXPECT_THAT(all.events, IsEmpty());
+  EXPECT_THAT(board->awaited(), IsEmpty());
   all.pass(300ms);
   EXPECT_THAT(all.events, ElementsAre(HasSubstr("ends: worker 1 stands still")));
   EXPECT_FALSE(board->is_on(0));
@@ -80,6 +81,8 @@ TEST(an_injector_that_follows_another_one, begins_what_is_to_come_and_what_is_wi
   board->add(0, pause_of(1, 4, 1));
   injected all{board};
   all.start(3);
+  all.pass(0ms);
+  EXPECT_THAT(board->awaited(), ElementsAre(pause_of(1, 4, 1)));
   all.wishes->add(pause_of(3, 0, 10));
   all.pass(500ms);
   EXPECT_THAT(all.events, ElementsAre(HasSubstr("begins: worker 3 stands still")));

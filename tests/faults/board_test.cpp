@@ -58,6 +58,18 @@ TEST(fault_board, leaves_frames_alone_while_nothing_is_on) {
   EXPECT_EQ(board.judge(0, 1, 3, bytes, 3), verdict{});
 }
 
+TEST(fault_board, keeps_the_faults_that_are_awaited_until_they_begin) {
+  const fault lost{.kind = drop}, slower{.kind = slow, .workers = {0}, .factor = 3};
+  fault_board board{{{lost, slower}}, 2, 1, seed};
+  EXPECT_TRUE(board.awaited().empty()) << "nobody switches faults here";
+  board.await(0);
+  board.await(1);
+  EXPECT_EQ(board.awaited(), (std::vector{lost, slower}));
+  board.begin(0);
+  board.end(0);
+  EXPECT_EQ(board.awaited(), std::vector{slower});
+}
+
 TEST(fault_board, refuses_a_plan_that_does_not_fit) {
   EXPECT_THAT(usage_error([] {
                 fault_board{{{{.kind = kill, .workers = {2}}}}, 2, 1, seed};

@@ -169,5 +169,16 @@ TEST(describe, says_it_in_one_line) {
             "each link carries at most 1e+06 bits a second from 0 s on");
 }
 
+TEST(describe, names_the_first_fault_that_a_run_has_missed) {
+  const fault early{.kind = kill, .workers = {3}, .at_s = 7}, late{.kind = drop, .at_s = 70};
+  const fault at_a_step{.kind = pause, .workers = {0}, .at_step = 5}, later_step{.kind = drop, .at_step = 50};
+  EXPECT_EQ(describe_missed({}), "");
+  EXPECT_EQ(describe_missed({early}), "1 fault of the plan has not begun: worker 3 is dead from 7 s on");
+  EXPECT_EQ(describe_missed({at_a_step, late, early}),
+            "3 faults of the plan have not begun; the first of them: worker 3 is dead from 7 s on");
+  EXPECT_EQ(describe_missed({later_step, at_a_step}),
+            "2 faults of the plan have not begun; the first of them: worker 0 stands still from step 5 on");
+}
+
 } // namespace
 } // namespace gossamer::actors

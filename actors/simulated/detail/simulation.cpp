@@ -33,20 +33,22 @@ private:
   std::uint64_t number_;
 };
 
-/// Computes real gradients at once, and answers when their time is over.
+/// Computes real gradients at once, and answers when their time is over. It ends with its worker, the only one that
+/// knows it.
 caf::behavior simulated_compute(caf::event_based_actor* self, simulation* world,
-                                std::shared_ptr<gradient_source> source, rank who, caf::actor supervisor) {
+                                std::shared_ptr<gradient_source> source, std::shared_ptr<simulated_gradients> all,
+                                rank who, caf::actor supervisor) {
   report_exceptions_to(self, supervisor, fmt::format("the compute actor of worker {}", who));
   self->monitor(supervisor);
   self->set_down_handler([self](caf::down_msg&) { self->quit(); });
-  return {[=, free_at = virtual_time{}](const gradient_job& job) mutable {
-    const auto begins = std::max(free_at, world->now());
-    const auto share = static_cast<double>(source->samples_of(job)) / static_cast<double>(world->batch());
-    free_at = later(begins, world->cost_of(who, job.step, share));
-    world->observer().computes(who, job.step, begins, free_at);
-    world->at(free_at,
-              gradient_is_done{caf::actor_cast<caf::actor>(self->current_sender()), who, source->compute(job)});
-  }};
+  const std::shared_ptr<simulated_gradients> gradients{all.get(),
+                                                       [all](auto* of_this_life) { of_this_life->end_life(); }};
+  return {[=](const gradient_job& job) {
+            const auto share = static_cast<double>(source->samples_of(job)) / static_cast<double>(world->batch());
+            gradients->begin(caf::actor_cast<caf::actor>(self->current_sender()), world->cost_of(who, job.step, share),
+                             source->compute(job));
+          },
+          [=](pause_work) { gradients->stand_still(); }, [=](resume_work) { gradients->go_on(); }};
 }
 
 /// Carries data for evaluations between nodes of different processes: as control messages travel, and uncounted.
@@ -149,7 +151,9 @@ world_parts simulation::parts(std::uint32_t node) {
   parts.islands = islands();
   parts.spawn_compute = [this](caf::local_actor* parent, rank who, std::uint32_t random_life) {
     auto source = std::make_shared<gradient_source>(run_, who, random_life, models_[who % models_.size()]);
-    return parent->spawn(simulated_compute, this, std::move(source), who, caf::actor_cast<caf::actor>(parent));
+    gradients_[who] = std::make_shared<simulated_gradients>(*this, who);
+    return parent->spawn(simulated_compute, this, std::move(source), gradients_[who], who,
+                         caf::actor_cast<caf::actor>(parent));
   };
   parts.spawn_evaluator = [this, node](const caf::actor& supervisor) {
     if (!processes_)
@@ -166,6 +170,7 @@ world_parts simulation::parts(std::uint32_t node) {
   parts.detection = from_seconds(settings_.detection_s);
   parts.witness = &observer_;
   parts.clock = &meter_;
+  parts.faults = board_;
   return parts;
 }
 

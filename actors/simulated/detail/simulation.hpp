@@ -3,6 +3,7 @@
 #include "gossamer/actors/faults/faulty_link.hpp"
 #include "gossamer/actors/frames/sink_table.hpp"
 #include "gossamer/actors/node/world.hpp"
+#include "gossamer/actors/simulated/detail/simulated_gradients.hpp"
 #include "gossamer/actors/simulated/detail/simulated_processes.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
@@ -36,15 +37,14 @@ struct frame_is_in {
   sink_table::entry target;
   frame f;
 };
-struct gradient_is_done {
-  caf::actor target;
-  rank who;
-  gradient_result result;
+/// A gradient is done, unless a pause has put off its end.
+struct gradient_is_due {
+  std::shared_ptr<simulated_gradients> of;
 };
 struct postponed_is_due {
   std::function<void()> what;
 };
-using event = std::variant<std::monostate, frame_leaves, frame_comes, frame_is_in, gradient_is_done, postponed_is_due>;
+using event = std::variant<std::monostate, frame_leaves, frame_comes, frame_is_in, gradient_is_due, postponed_is_due>;
 
 /// Everything that the actors of one simulated run share. One thread, so nothing is locked.
 class simulation final : public transport {
@@ -68,7 +68,7 @@ public:
   virtual_time moment() const noexcept { return later(now_, meter_.spent()); }
   void leave(frame_leaves what); ///< sends a frame as soon as the processes of both ends have met
   simulation_observer& observer() noexcept { return observer_; }
-  void at(virtual_time time, event what) { events_.push(time, std::move(what)); }
+  void at(virtual_time time, event what);
   /// @param share of the samples of a minibatch
   virtual_time cost_of(rank who, std::uint64_t step, double share) const {
     return cost_.of(who, step, share * board_->slow_down(who));
@@ -140,8 +140,9 @@ private:
   caf::actor client_, injector_, node_;
   std::optional<run_summary> summary_;
   std::optional<run_failed> failure_;
-  std::optional<std::string> broken_;            // a broken promise of processes
-  std::optional<simulated_processes> processes_; // ends before the actor system
+  std::optional<std::string> broken_;                           // a broken promise of processes
+  std::vector<std::shared_ptr<simulated_gradients>> gradients_; // of the last life of each worker; null for masters
+  std::optional<simulated_processes> processes_;                // ends before the actor system
 };
 
 } // namespace gossamer::actors::detail
