@@ -19,6 +19,7 @@ constexpr double longest_shortage_s = 30;
 constexpr double wish_again_s = 1; // a wish may get lost on its way to the leader
 
 constexpr std::uint64_t most_collections = std::uint64_t{1} << 20; // under one leader
+constexpr std::uint64_t most_checkpoints = 1'000'000;              // under one leader; people read their numbers
 
 } // namespace
 
@@ -26,9 +27,10 @@ run_failed extinction() {
   return {errc::failed, "every worker that had the model has died", "a run goes on while one of them lives"};
 }
 
-coordination::coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint)
+coordination::coordination(const experiment& e, const consensus::resolution& last)
     : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
-      hurry_(last.stopping ? last.why : run_end::planned), checkpoint_(checkpoint),
+      hurry_(last.stopping ? last.why : run_end::planned),
+      checkpoint_(e.done.checkpoint + (last.number() - 1) * most_checkpoints),
       collection_(first_final + last.number() * most_collections) {
   GOSSAMER_ASSERT(
       std::ranges::all_of(last.what.view.lives, [&](const auto& one) { return one.first < e.participants(); }),
@@ -238,9 +240,7 @@ coordination::orders coordination::on(const time_is& m) {
   if (phase_ == phase::collecting && waited >= longest_wait_for_models_s && models_suffice()) {
     end(out);
   } else if (waited >= longest_wait_s) {
-    fail({errc::failed, "the run was stopped, but the models to be evaluated have not come within 20 s",
-          "a worker or master that stands still for ever keeps its model"},
-         out);
+    fail(missing_models(), out);
   } else if (running()) {
     why_ = hurry_;
     if (gives_up_now)
@@ -249,6 +249,16 @@ coordination::orders coordination::on(const time_is& m) {
       collect(out);
   }
   return out;
+}
+
+run_failed coordination::missing_models() const {
+  const std::string sentence = "the run was stopped, but the models to be evaluated have not come within 20 s";
+  for (auto i = static_cast<rank>(run_->settings.worker_ranks()); i < run_->participants(); ++i)
+    if (!members_.alive(i))
+      return {errc::failed, fmt::format("{}: {} is lost", sentence, run_->name_of(i)),
+              "its node may come back before (gossamer node --join, or launch --restart); --resume goes on from a "
+              "checkpoint"};
+  return {errc::failed, sentence, "a worker or master that stands still for ever keeps its model"};
 }
 
 std::size_t coordination::workers_left() const {

@@ -82,8 +82,7 @@ public:
 
   /// @param e outlives this object
   /// @param last the resolution by which this process leads
-  /// @param checkpoint the newest that was ordered; 0: none
-  coordination(const experiment& e, const consensus::resolution& last, std::uint64_t checkpoint = 0);
+  coordination(const experiment& e, const consensus::resolution& last);
 
   /// Reports lives that ended or began between `before`, the last decision under the former leader, and the resolution
   /// that made this process the leader. No other process has taken note of them.
@@ -109,14 +108,11 @@ public:
 
   /// Number of changes of the view in the whole run.
   std::uint64_t views() const noexcept { return last_.what.view.number - 1; }
-  /// Number of the newest ordered checkpoint, where steps do not number checkpoints.
-  std::uint64_t checkpoint() const noexcept { return checkpoint_; }
   /// Waits no more for ranks of lost processes to be started anew: a later process of their node says so again.
   template <class Condition>
   void forget_waiting(Condition is_lost) {
     std::erase_if(waiting_, is_lost);
   }
-  void ordered_before(std::uint64_t checkpoint) { checkpoint_ = std::max(checkpoint_, checkpoint); }
 
   void fields(archive& a);
 
@@ -138,6 +134,7 @@ private:
   void collect(orders& out);
   void end(orders& out);
   void fail(run_failed why, orders& out);
+  run_failed missing_models() const;
   std::size_t workers_left() const;
   void look_for_shortage(orders& out);
 
@@ -157,7 +154,8 @@ private:
   double now_s_ = 0, wished_s_ = 0;
   double enough_s_ = 0; // last moment with as many workers as there must be
 
-  std::uint64_t checkpoint_; // number of the last one ordered, where steps do not number them
+  // Number of the last one ordered, where steps do not number them. No two leaders order the same.
+  std::uint64_t checkpoint_;
 
   std::uint64_t collection_;      // number of the next one
   std::set<rank> awaited_, came_; // ranks of the present collection

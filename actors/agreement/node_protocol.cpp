@@ -13,13 +13,13 @@ using consensus::health;
 using consensus::resolution;
 
 node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
-                             const resolution& first, std::uint64_t checkpoint)
-    : run_(&e), rules_(&rules), delegate_(rules, self, first), leader_node_(first.leader), checkpoint_(checkpoint) {
+                             const resolution& first)
+    : run_(&e), rules_(&rules), delegate_(rules, self, first), leader_node_(first.leader) {
   for (rank i = 0; i < rules.homes.size(); ++i)
     if (rules.homes[i] == self)
       residents_[i].lives = residents_[i].has_state = first.what.view.lives.contains(i);
   if (leader_node_ == self)
-    leader_.emplace(e, first, checkpoint);
+    leader_.emplace(e, first);
 }
 
 node_protocol::node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
@@ -259,13 +259,13 @@ void node_protocol::fields(archive& a) {
     a(one.incarnation)(one.lives)(one.waits)(one.finished)(one.joined)(one.retires)(one.paused)(one.returns)(
         one.killed)(one.has_state);
   consensus::inspecting_archive all{a};
-  all(away_, round_, asked_, standings_, leader_node_, checkpoint_, now_s_, parting_);
+  all(away_, round_, asked_, standings_, leader_node_, now_s_, parting_);
   bool has_leader = leader_.has_value();
   a(leaves_)(has_left_)(asked_to_leave_s_)(has_leader);
   if (!has_leader)
     leader_.reset();
   else if (!leader_)
-    leader_.emplace(*run_, delegate_.last(), checkpoint_);
+    leader_.emplace(*run_, delegate_.last());
   if (leader_)
     leader_->fields(a);
 }

@@ -48,9 +48,8 @@ public:
   using orders = std::vector<order>;
 
   /// A process with which the run begins. @param e, rules outlive this object
-  /// @param checkpoint the one from which the run goes on; 0: a new run
   node_protocol(const experiment& e, const consensus::charter& rules, node_number self,
-                const consensus::resolution& first, std::uint64_t checkpoint = 0);
+                const consensus::resolution& first);
   /// A process that joins later. @param own as for consensus::delegate
   node_protocol(const experiment& e, const consensus::charter& rules, node_number self, const consensus::process& own);
 
@@ -109,11 +108,6 @@ public:
   const consensus::seats& seats() const noexcept { return delegate_.seats(); }
   /// True if rank `i` lives with this incarnation, by the last resolution and later news of this process's workers.
   bool is_current(rank i, std::uint32_t life) const;
-  /// Takes over the newest checkpoint that a former leader ordered: this leader goes on behind it.
-  void ordered_before(std::uint64_t checkpoint) {
-    if (leader_)
-      leader_->ordered_before(checkpoint);
-  }
 
   void fields(archive& a);
 
@@ -158,7 +152,6 @@ private:
 
   node_number leader_node_ = 0;
   std::optional<coordination> leader_;
-  std::uint64_t checkpoint_ = 0;
   parting parting_; // the one of the last resolution
   double now_s_ = 0;
   bool leaves_ = false, has_left_ = false;

@@ -75,7 +75,7 @@ void node_protocol::seat_leader(const resolution& r, const resolution& before, o
     leader_.reset();
   }
   if (!leader_ && is_mine) {
-    leader_.emplace(*run_, r, checkpoint_);
+    leader_.emplace(*run_, r);
     out.emplace_back(lead_taken{});
     if (before.number() > 0)
       follow_leader(leader_->take_over(before.what), out);

@@ -111,9 +111,9 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                         .settings = to_text(settings_for_others(*e, s)),
                         .faults = !around.faults.harms() ? "" : to_toml(around.faults),
                         .workers_per_node = around.workers_per_node,
-                        .checkpoints = around.checkpoints ? around.checkpoints->path().string() : "",
-                        .resumed = around.from ? around.from->folder : "",
-                        .from = around.from ? around.from->all.checkpoint : 0,
+                        .checkpoints = around.checkpoints ? absolute(around.checkpoints->path()).string() : "",
+                        .resumed = around.from ? absolute(std::filesystem::path{around.from->folder}).string() : "",
+                        .from = around.from ? around.from->all : manifest{},
                         .folder = s.folder,
                         .files = {{}, print.data, print.initial}};
   const auto complain = std::make_shared<complaints>();

@@ -124,9 +124,9 @@ private:
     bool idle = false;
     self_->receive(
         std::move(handlers)..., [&](const run_status&) { leader_.heard(0, now()); },
-        [&](const ask_there&) {
+        [&](const ask_there& m) {
           if (!begun_ && doors_.is_heard()) // else an earlier door answers
-            miss_leader("does not lead any more");
+            sources_ ? miss_leader("does not lead any more") : throw sent_on{m.where};
         },
         [&](const run_summary& m) { // this process has come to lead the run
           ended_here_ = true;
@@ -174,8 +174,6 @@ private:
   }
   /// Goes on without the leader: the other members have the files, too.
   void miss_leader(const std::string& why) {
-    if (!sources_)
-      throw doors_.lost();
     is_leaderless_ = true;
     sources_->lose(0, why);
   }
@@ -257,7 +255,7 @@ run_surroundings surroundings_of(const run_offer& offer, const joining_settings&
   around.workers_per_node = offer.workers_per_node;
   if (!offer.checkpoints.empty())
     around.checkpoints = checkpoint_folder{offer.checkpoints};
-  if (offer.from > 0)
+  if (offer.from.checkpoint > 0)
     around.from = std::make_shared<const resumption>(checkpoint_folder{offer.resumed}.parts_here(offer.from, s.tell));
   return around;
 }
@@ -283,8 +281,10 @@ public:
         injector_(spawn_injector(system, e, board, around, node_)) {}
 
   void inject_through(const caf::actor& node) { *node_ = node; }
-  /// @param time_s of the run, at this moment
-  void know_time(double time_s) { began_s_ = now_s() - time_s; }
+  /// Notes the time of the run. Faults count from where it goes on from a checkpoint.
+  void know_time(const cluster_plan& plan, const resumption* from) {
+    began_s_ = now_s() - plan.time_s + (from != nullptr && !plan.begins ? from->all.time_s : 0);
+  }
   void begin() const {
     if (has_wishes_)
       caf::anon_send(injector_.actor, start_faults{*node_, now_s() - began_s_});
@@ -310,9 +310,8 @@ bool take_part(membership_of_node& here, farewell& at_the_end) {
   return !here.has_left();
 }
 
-} // namespace
-
-bool join_cluster(const joining_settings& s, const preparation& prepare) {
+/// @returns as `join_cluster` @error sent_on
+bool ask_and_take_part(const joining_settings& s, const preparation& prepare) {
   control_plane control{s};
   auto& system = control.system;
   caf::scoped_actor self{system};
@@ -350,7 +349,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
     setup.others.files = files.actor;
     setup.others.print = print;
     setup.others.switch_fault = switch_of(world, s.tell);
-    injector.know_time(plan.time_s);
+    injector.know_time(plan, around.from.get());
     setup.client.observe = [&, door] {
       injector.begin();
       return here.lead(s.leads({e, offer.folder, *door, around.workers_per_node}));
@@ -379,6 +378,22 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
       s.survives({e, offer.folder, offer.node, *std::move(left)});
     throw;
   }
+}
+
+} // namespace
+
+bool join_cluster(const joining_settings& s, const preparation& prepare) {
+  constexpr int most_times = 5;
+  auto asks = s;
+  for (int times = 1;; ++times)
+    try {
+      return ask_and_take_part(asks, prepare);
+    } catch (const sent_on& m) {
+      if (times == most_times)
+        throw;
+      s.tell(m.sentence() + "; it asks again");
+      asks.where = m.where;
+    }
 }
 
 } // namespace gossamer::actors

@@ -68,12 +68,18 @@ std::vector<std::uint64_t> checkpoint_folder::numbers() const {
   return result;
 }
 
-void checkpoint_folder::keep_only(std::uint64_t newest, std::uint64_t before) const {
-  for (const auto number : numbers())
-    if (number < newest && number != before) {
-      std::error_code ignored; // a folder that cannot be removed costs room, and nothing else
-      fs::remove_all(folder_of(number), ignored);
-    }
+void checkpoint_folder::keep_newest(std::uint64_t newest) const {
+  const auto all = numbers();
+  bool has_one_before = false;
+  for (auto number = all.rbegin(); number != all.rend(); ++number) {
+    if (*number >= newest)
+      continue;
+    std::error_code ignored; // a folder that cannot be removed costs room, and nothing else
+    if (!has_one_before && fs::exists(manifest_in(folder_of(*number)), ignored))
+      has_one_before = true;
+    else
+      fs::remove_all(folder_of(*number), ignored);
+  }
 }
 
 manifest checkpoint_folder::manifest_of(std::uint64_t checkpoint) const {
@@ -120,14 +126,15 @@ resumption checkpoint_folder::newest(const std::function<void(const std::string&
 }
 
 resumption checkpoint_folder::newest_of_many(const std::function<void(const std::string&)>& complain) const {
-  return read_newest([&](std::uint64_t checkpoint) { return parts_here(checkpoint, complain); }, complain);
+  const auto rule_out = [](const std::string& why) { throw error(errc::bad_data, why); };
+  return read_newest([&](std::uint64_t checkpoint) { return parts_here(manifest_of(checkpoint), rule_out); }, complain);
 }
 
-resumption checkpoint_folder::parts_here(std::uint64_t checkpoint,
-                                         const std::function<void(const std::string&)>& complain) const {
-  resumption result{where_.string(), manifest_of(checkpoint), {}};
+resumption checkpoint_folder::parts_here(manifest m, const std::function<void(const std::string&)>& complain) const {
+  resumption result{where_.string(), std::move(m), {}};
+  std::error_code none; // a path of another machine may be closed to this user
   for (const auto& [who, account] : result.all.parts)
-    if (fs::exists(part_of(checkpoint, who, result.all.workers)))
+    if (fs::exists(part_of(result.all.checkpoint, who, result.all.workers), none))
       try {
         result.parts.emplace(who, part(result.all, who));
       } catch (const error& e) {

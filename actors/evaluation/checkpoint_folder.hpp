@@ -22,8 +22,9 @@ public:
   std::uint64_t save(const saved_worker& part, std::size_t workers) const;
   /// Writes the manifest of a checkpoint whose parts are all safe. @error errc::io
   void complete(const manifest& m) const;
-  /// Removes checkpoints older than these two, and those between them.
-  void keep_only(std::uint64_t newest, std::uint64_t before) const;
+  /// Removes checkpoints older than `newest`, but for the last complete one. Manifests here say which that is: a later
+  /// leader need not know what was complete before.
+  void keep_newest(std::uint64_t newest) const;
 
   /// Returns the newest complete checkpoint with all its parts; the one before, where a part is torn, cut, bent or
   /// missing.
@@ -31,11 +32,13 @@ public:
   /// @error errc::bad_data when there is none
   resumption newest(const std::function<void(const std::string&)>& complain) const;
 
-  /// Returns the manifest of the newest complete checkpoint, and those of its parts that are here: other parts are on
-  /// other machines. @error errc::bad_data when there is none
+  /// Returns the manifest of the newest complete checkpoint, and those of its parts that are here: missing ones are on
+  /// other machines. A part that is here and damaged rules the checkpoint out, as in `newest`.
+  /// @error errc::bad_data when there is none
   resumption newest_of_many(const std::function<void(const std::string&)>& complain) const;
-  /// Returns the parts of this checkpoint that are here.
-  resumption parts_here(std::uint64_t checkpoint, const std::function<void(const std::string&)>& complain) const;
+  /// Returns the parts of this checkpoint that are here; the manifest need not be.
+  /// @param complain is told of each that cannot be used, and why
+  resumption parts_here(manifest m, const std::function<void(const std::string&)>& complain) const;
 
 private:
   manifest manifest_of(std::uint64_t checkpoint) const;

@@ -54,9 +54,8 @@ void checkpoints::lose(rank i) {
 
 bool checkpoints::fail(std::uint64_t number) { return open_.erase(number) > 0; }
 
-std::uint64_t checkpoints::complete(std::uint64_t number) {
+void checkpoints::complete(std::uint64_t number) {
   open_.erase(open_.begin(), open_.upper_bound(number)); // older ones will not be wanted
-  return std::exchange(newest_, number);
 }
 
 } // namespace gossamer::actors

@@ -20,7 +20,6 @@ public:
 
   /// Continues from the checkpoint that the run goes on from.
   void go_on_from(const manifest& m) {
-    newest_ = m.checkpoint;
     next_s_ = m.time_s;
     next_updates_ = m.updates();
   }
@@ -37,8 +36,8 @@ public:
   void lose(rank i);
   /// @returns true if that is news
   bool fail(std::uint64_t number);
-  /// Notes that the manifest of this checkpoint is on the disk. @returns the one before, to be kept as well
-  std::uint64_t complete(std::uint64_t number);
+  /// Notes that the manifest of this checkpoint is on the disk.
+  void complete(std::uint64_t number);
 
   /// True if parts have been asked for that are not safe yet.
   bool is_being_written() const noexcept { return !open_.empty(); }
@@ -51,7 +50,6 @@ private:
   const experiment* run_;
   double next_s_ = 0;
   std::uint64_t next_updates_ = 0;
-  std::uint64_t newest_ = 0; // the newest complete one
   struct writing {
     manifest whole;
     std::set<rank> missing; // ranks whose parts are missing; none: the manifest is being written

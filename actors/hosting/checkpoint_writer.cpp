@@ -35,7 +35,7 @@ caf::behavior checkpoint_writer(caf::event_based_actor* self, const checkpoint_w
             if (setup.folder)
               attempt(setup, m.whole.checkpoint, [&] {
                 setup.folder->complete(m.whole); // each machine has a manifest
-                setup.folder->keep_only(m.whole.checkpoint, m.before);
+                setup.folder->keep_newest(m.whole.checkpoint);
               });
           }};
 }

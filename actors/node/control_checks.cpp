@@ -101,16 +101,17 @@ void require_plan(const cluster_plan& m, std::size_t participants) {
   validate(consensus::proceed{m.last}, rules, {});
 }
 
-void require_parts(const manifest& m, const known_run& run) {
-  require(m.workers == run.workers && m.workers + m.masters == run.rules->homes.size(),
-          "names a checkpoint of another run");
+void require_manifest(const manifest& m) {
+  require(m.workers <= topology::max_workers && m.masters <= topology::max_workers,
+          "names a checkpoint of more workers than there can be");
+  require(m.workers > 0 || m.checkpoint == 0, "names a checkpoint of nobody");
   require_count(m.checkpoint);
   require(m.has_possible_steps(), "counts further than anybody can");
   require_count(m.former_gradients);
   require_traffic(m.former_sent);
   require_time(m.time_s);
   for (const auto& [who, part] : m.parts) {
-    require_rank(who, run);
+    require(who < m.workers + m.masters, "names a worker that there is not");
     require_count(part.gradients);
     require_traffic(part.sent);
   }
@@ -186,7 +187,6 @@ void check(const work_report& m, const known_run& run) {
     require_count(age);
     require_count(times);
   }
-  require_count(m.checkpoint);
   require(m.activity.size() <= run.rules->homes.size(), "tells of more workers than there are");
   for (const auto& a : m.activity)
     require_activity(a, run);
@@ -246,8 +246,9 @@ void check(const run_progress& m, const known_run&) { require_count(m.updates); 
 void check(const save_checkpoint& m, const known_run&) { require_count(m.number); }
 
 void check(const checkpoint_complete& m, const known_run& run) {
-  require_parts(m.whole, run);
-  require(m.before <= m.whole.checkpoint, "has checkpoints in another order");
+  require(m.whole.workers == run.workers && m.whole.workers + m.whole.masters == run.rules->homes.size(),
+          "names a checkpoint of another run");
+  require_manifest(m.whole);
 }
 
 void check(const run_books& m, const known_run& run) { require_books(m, run.rules->homes.size()); }
@@ -272,6 +273,7 @@ void check(const greeting& m, const known_run& run) {
   require_node(m.node, run);
   require_self(m.node, run);
   require(m.handle != nullptr && m.handle == run.sender, "greets for somebody else");
+  require(consensus::seats::may_exist(m.self.life, run.last->number()), "greets in a life that nobody can have given");
   require_place(m.self.data);
   require_place(m.self.control);
 }
@@ -301,6 +303,7 @@ void check(const run_offer& m) {
     require_text(*text, longest_text);
   for (const auto* path : {&m.checkpoints, &m.resumed, &m.folder})
     require_text(*path, longest_name);
+  require_manifest(m.from);
   require(m.files.members.size() <= most_members, "offers the files of more nodes than there can be");
   for (const auto& member : m.files.members)
     require_place(member);

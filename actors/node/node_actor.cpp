@@ -14,10 +14,9 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
   self_ = self;
   setup_ = std::move(setup);
   const auto& run = *setup_.run;
-  const auto checkpoint = setup_.from ? setup_.from->all.checkpoint : 0;
-  began_ = self_->clock().now() - std::chrono::duration_cast<caf::actor_clock::duration_type>(seconds{setup_.time_s});
-  if (setup_.from)
-    began_ -= std::chrono::duration_cast<caf::actor_clock::duration_type>(seconds{setup_.from->all.time_s});
+  // A run under way tells its time, with that before the checkpoint.
+  const auto passed = seconds{setup_.from && !setup_.comes_as ? setup_.from->all.time_s : setup_.time_s};
+  began_ = self_->clock().now() - std::chrono::duration_cast<caf::actor_clock::duration_type>(passed);
   views_.emplace(run);
   others_.emplace(*setup_.rules, setup_.number, setup_.patience);
   books_ = setup_.books;
@@ -25,7 +24,7 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
   if (setup_.comes_as)
     protocol_.emplace(run, *setup_.rules, setup_.number, *setup_.comes_as);
   else
-    protocol_.emplace(run, *setup_.rules, setup_.number, setup_.last, checkpoint);
+    protocol_.emplace(run, *setup_.rules, setup_.number, setup_.last);
   if (protocol_->leader() != nullptr)
     obey(lead_taken{});
   own_node_.emplace(
@@ -70,8 +69,7 @@ void node_state::on_tick() {
   connect_to_strangers();
   if (leadership_)
     order_checkpoint_when_due();
-  if (observer_)
-    observer_->on_progress(progress(elapsed()));
+  show([&](run_observer& o) { o.on_progress(progress(elapsed())); });
   show_workers();
 }
 
@@ -108,8 +106,7 @@ void node_state::say_farewell(const leave_run& m) {
 }
 
 void node_state::tell_observer(event_kind kind, const std::string& what) {
-  if (observer_)
-    observer_->on_event({elapsed(), kind, printable(what)}); // it may repeat what another node has said
+  show([&](run_observer& o) { o.on_event({elapsed(), kind, printable(what)}); }); // it may repeat what a node has said
 }
 
 /// The injector of one process tells those of all others.

@@ -25,10 +25,9 @@ struct part_not_saved {
   std::string why;
 };
 
-/// leader -> node: this checkpoint is complete; anything older than the one before may go
+/// leader -> node: this checkpoint is complete; each machine keeps its manifest, and one checkpoint before it
 struct checkpoint_complete {
-  manifest whole; ///< kept on each machine
-  std::uint64_t before = 0;
+  manifest whole;
 };
 
 template <class Inspector>
@@ -53,7 +52,7 @@ decltype(auto) inspect(Inspector& f, part_not_saved& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, checkpoint_complete& m) {
-  return f(m.whole, m.before);
+  return f(m.whole);
 }
 
 } // namespace gossamer::actors

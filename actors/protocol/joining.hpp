@@ -1,6 +1,7 @@
 #pragma once
 
 #include "gossamer/actors/frames/endpoint.hpp"
+#include "gossamer/actors/protocol/checkpoints.hpp"
 #include "gossamer/actors/protocol/versions.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -36,8 +37,8 @@ struct run_offer {
   std::string faults;                 ///< `to_toml`; empty: none
   std::uint64_t workers_per_node = 1; ///< for faults of nodes
   std::string checkpoints;            ///< folder for its parts of checkpoints; empty: none
-  std::string resumed;                ///< folder of the checkpoints that the run goes on from; empty: it begins
-  std::uint64_t from = 0;             ///< number of the checkpoint in that folder
+  std::string resumed;                ///< folder of the checkpoint that the run goes on from; empty: it begins
+  manifest from;                      ///< the checkpoint in that folder; a newcomer need not have any of it
   std::string folder;                 ///< the run's folder, where its leader writes; a later leader goes on there
   offered_files files;
 };

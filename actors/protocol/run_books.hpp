@@ -13,7 +13,7 @@ namespace gossamer::actors {
 /// any -> a new leader
 struct run_books {
   ledger counted;
-  std::uint64_t unreported = 0; ///< lives that ended with the loss of their node: their last work is unknown
+  std::uint64_t unreported = 0; ///< workers' lives that ended with the loss of their node: their last work is unknown
 
   void merge(const run_books& other) {
     counted.merge(other.counted);

@@ -27,7 +27,6 @@ struct decision {
 struct work_report {
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< number of `gradient_applied` of each staleness
-  std::uint64_t checkpoint = 0;                     ///< the newest that was ordered here
   std::vector<worker_activity> activity = {};       ///< of its workers, twice a second; empty if nobody looks on
 };
 
@@ -54,7 +53,7 @@ decltype(auto) inspect(Inspector& f, decision& m) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, work_report& r) {
-  return f(r.steps, r.staleness, r.checkpoint, r.activity);
+  return f(r.steps, r.staleness, r.activity);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, run_progress& m) {

@@ -254,7 +254,7 @@ double experiment::steps_of(const manifest& m) const {
 
 std::shared_ptr<const experiment> experiment::after(const manifest& m) const {
   auto e = std::make_shared<experiment>(*this);
-  e->done = {.updates = m.updates(), .steps = m.steps};
+  e->done = {.checkpoint = m.checkpoint, .updates = m.updates(), .steps = m.steps};
   plan(*e);
   return e;
 }

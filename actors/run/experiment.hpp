@@ -27,8 +27,9 @@ struct device_parts {
 
 /// Work done before the checkpoint from which a run goes on; 0 for a new run.
 struct earlier_work {
-  std::uint64_t updates = 0; ///< gradients of all workers together
-  double steps = 0;          ///< of each worker; on average if asynchronous
+  std::uint64_t checkpoint = 0; ///< number of that checkpoint
+  std::uint64_t updates = 0;    ///< gradients of all workers together
+  double steps = 0;             ///< of each worker; on average if asynchronous
 };
 
 /// A run that has been checked and loaded: the immutable data that all workers share.

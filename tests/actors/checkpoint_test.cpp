@@ -157,14 +157,51 @@ TEST_F(checkpoint_folder_test, does_with_the_parts_that_are_here_when_others_are
   EXPECT_FALSE(found.parts.contains(0));
 }
 
-TEST_F(checkpoint_folder_test, keeps_two) {
-  for (const std::uint64_t checkpoint : {1u, 2u, 3u, 4u})
+TEST_F(checkpoint_folder_test, does_without_the_manifest_where_that_was_told) {
+  save(20);
+  const auto told = newest().all;
+  fs::remove(file(20, "manifest"));
+  fs::remove(file(20, "worker-0"));
+  const auto complain = [](const std::string& what) { ADD_FAILURE() << what; };
+  const auto found = folder_.parts_here(told, complain);
+  EXPECT_EQ(found.all.checkpoint, 20u);
+  EXPECT_THAT(found.parts, SizeIs(2));
+  EXPECT_THAT(checkpoint_folder{scratch_.path() + "/nowhere"}.parts_here(told, complain).parts, IsEmpty());
+}
+
+TEST_F(checkpoint_folder_test, does_not_take_a_damaged_part_for_one_that_is_elsewhere) {
+  save(20);
+  save(30);
+  const auto told = newest().all;
+  fs::remove(file(30, "worker-0"));
+  spoil(file(30, "worker-1"));
+  const auto complain = [this](const std::string& line) { complaints_.push_back(line); };
+  const auto found = folder_.newest_of_many(complain);
+  EXPECT_EQ(found.all.checkpoint, 20u);
+  EXPECT_THAT(found.parts, SizeIs(3));
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("checkpoint 30 cannot be used: ")));
+  EXPECT_THAT(folder_.parts_here(told, complain).parts, SizeIs(1)) << "a node whose ranks these are not goes on";
+}
+
+TEST_F(checkpoint_folder_test, keeps_two_that_are_complete) {
+  for (const std::uint64_t checkpoint : {1u, 2u, 3u, 4u, 5u})
     save(checkpoint);
-  folder_.keep_only(4, 2);
+  fs::remove(file(3, "manifest"));
+  folder_.keep_newest(4);
   EXPECT_FALSE(fs::exists(folder_.path() / "1"));
   EXPECT_TRUE(fs::exists(folder_.path() / "2"));
-  EXPECT_FALSE(fs::exists(folder_.path() / "3"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "3")) << "it was never complete";
   EXPECT_TRUE(fs::exists(folder_.path() / "4"));
+  EXPECT_TRUE(fs::exists(folder_.path() / "5")) << "it is being written";
+}
+
+TEST_F(checkpoint_folder_test, keeps_what_was_complete_under_a_former_leader) {
+  save(2);
+  save(1'000'001);
+  folder_.keep_newest(1'000'001);
+  EXPECT_EQ(newest().all.checkpoint, 1'000'001u);
+  spoil(file(1'000'001, "worker-0"));
+  EXPECT_EQ(newest().all.checkpoint, 2u);
 }
 
 TEST_F(checkpoint_folder_test, says_what_the_system_refuses) {

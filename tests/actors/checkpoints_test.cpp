@@ -1,3 +1,4 @@
+#include "gossamer/actors/agreement/coordination.hpp"
 #include "gossamer/actors/evaluation/checkpoints.hpp"
 
 #include <gtest/gtest.h>
@@ -64,9 +65,8 @@ TEST_F(checkpoints_test, are_complete_with_the_last_part) {
   EXPECT_EQ(whole->updates(), 47u);
   EXPECT_EQ(whole->time_s, 2.5);
   EXPECT_TRUE(all_.is_being_written());
-  EXPECT_EQ(all_.complete(4), 0u);
+  all_.complete(4);
   EXPECT_FALSE(all_.is_being_written());
-  EXPECT_EQ(all_.complete(9), 4u) << "the one before";
 }
 
 TEST_F(checkpoints_test, are_given_up_when_a_worker_is_lost_whose_part_is_missing) {
@@ -95,6 +95,28 @@ TEST_F(checkpoints_test, that_never_come_are_forgotten) {
   EXPECT_TRUE(all_.due(61, 60));
   EXPECT_FALSE(all_.due(180, 500)) << "what waits for a slow disk is held in memory";
   EXPECT_TRUE(all_.due(181, 500));
+}
+
+/// Returns the number of the checkpoint that this leader orders now.
+std::uint64_t ordered_by(coordination& leader) {
+  const auto orders = leader.on(checkpoint_due{});
+  return orders.empty() ? 0 : std::get<save_checkpoint>(orders.front()).number;
+}
+
+TEST(ordered_checkpoints, have_no_number_that_another_leader_has_ordered) {
+  const auto whole = small_run("ad-psgd", "star", 2, 5);
+  for (const auto& run : {whole, whole->after({.checkpoint = 7, .workers = 2})}) {
+    auto last = consensus::founding({0, 0}, {0}, 10);
+    auto newest = run->done.checkpoint;
+    for (int leaders = 0; leaders < 3; ++leaders, ++last.what.number) {
+      coordination leader{*run, last};
+      const auto first = ordered_by(leader);
+      EXPECT_GT(first, newest) << "although this leader has heard of no order";
+      for (int orders = 0; orders < 1000; ++orders)
+        newest = ordered_by(leader);
+      EXPECT_EQ(newest, first + 1000);
+    }
+  }
 }
 
 } // namespace

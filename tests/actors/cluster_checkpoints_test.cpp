@@ -126,8 +126,7 @@ TEST(cluster_checkpoints, let_a_node_come_back_to_a_resumed_run_without_what_was
   const auto leaves_when_all_is_removed = [&] {
     if (!seen.begun)
       return false;
-    for (const auto& [who, part] : from->parts)
-      fs::remove(fs::path{from->folder} / std::to_string(from->all.checkpoint) / ("worker-" + std::to_string(who)));
+    fs::remove_all(from->folder);
     return true;
   };
   cluster nodes{{{}, {.leaves = leaves_when_all_is_removed, .then = joiner{}.leaves}}};

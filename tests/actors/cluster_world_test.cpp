@@ -107,6 +107,20 @@ TEST(cluster_world, ends_when_nodes_leave_at_any_moment_of_an_evaluation_or_afte
   }
 }
 
+TEST(cluster_world, ends_for_all_when_the_observer_of_the_leader_fails) {
+  struct full_disk final : run_observer {
+    void on_evaluation(const evaluation_record& r) override {
+      if (r.step > 0)
+        throw error(errc::io, "the disk is full");
+    }
+  } disk;
+  cluster nodes{{{}, {}}};
+  EXPECT_THROW(nodes.run(prepare(small_run("ad-psgd")), {.observer = &disk}), error);
+  const auto ends = nodes.ends();
+  for (const std::size_t k : {1u, 2u})
+    EXPECT_THAT(ends.at(k), HasSubstr("the leader says: the disk is full")) << "node " << k << " did not go on";
+}
+
 /// Looks on until it has seen all that it wants of the workers on every node.
 struct worker_watch final : run_observer {
   explicit worker_watch(std::size_t n) : workers(n) {}

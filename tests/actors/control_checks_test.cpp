@@ -74,6 +74,19 @@ TEST(a_process_that_has_just_come, is_not_asked_for_the_models_of_the_one_before
   expect_others_unharmed(nodes);
 }
 
+TEST(a_process_that_has_just_come, knows_the_time_of_a_run_that_goes_on_from_a_checkpoint) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  auto next = nodes.last(0);
+  ++next.what.number;
+  next.leader = 2;
+  next.nodes[2].life = consensus::seats::most_candidates; // the newcomer's
+  auto from = std::make_shared<resumption>();
+  from->all.time_s = 60;
+  nodes.say_to_newcomer(2, consensus::proceed{next}, 100, from);
+  EXPECT_THAT(nodes.told(), Contains("node 2 leads the run from now on"));
+  EXPECT_NEAR(nodes.shown_at_s(), 100, 1e-6) << "that before the checkpoint is part of it";
+}
+
 TEST(nonsense, costs_the_node_that_says_it_and_no_other) {
   for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
     for (std::uint32_t to = 0; to < 2; ++to) // node 0 leads
@@ -211,6 +224,26 @@ TEST(control_checks, do_not_take_counts_that_overflow) {
   }
 }
 
+TEST(control_checks, do_not_take_a_life_that_no_leader_can_have_given) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  greeting m;
+  const auto is_the_liars = [&] {
+    m = nodes.draw<greeting>(0);
+    m.node = honest_nodes::liar;
+    m.self = {};
+    return nodes.objection_to(m, 0).empty();
+  };
+  while (!is_the_liars()) { // draws another handle
+  }
+  const auto resolutions = nodes.last(0).number();
+  m.self.life = (resolutions + 1) * consensus::seats::most_candidates - 1;
+  EXPECT_EQ(nodes.objection_to(m, 0), "");
+  for (const auto life : {m.self.life + 1, std::numeric_limits<std::uint32_t>::max()}) {
+    m.self.life = life;
+    EXPECT_THAT(nodes.objection_to(m, 0), HasSubstr("a life that nobody can have given")) << life;
+  }
+}
+
 TEST(control_checks, of_what_is_said_before_a_run_say_what_is_wrong) {
   EXPECT_EQ(refusal([] { check(join_request{}); }), "accepted");
   EXPECT_THAT(refusal([] { check(join_request{.slots = 0}); }), HasSubstr("asks for 0 slots"));
@@ -221,6 +254,15 @@ TEST(control_checks, of_what_is_said_before_a_run_say_what_is_wrong) {
   long_path.folder.assign(5000, 'x');
   EXPECT_THAT(refusal([&] { check(empty_nodes); }), HasSubstr("nodes without workers"));
   EXPECT_THAT(refusal([&] { check(long_path); }), HasSubstr("a text that nobody"));
+  run_offer resumed, of_nobody, of_a_stranger, of_too_many;
+  resumed.from = {.checkpoint = 5, .workers = 2, .parts = {{1, {}}}};
+  of_nobody.from = {.checkpoint = 5};
+  of_a_stranger.from = {.checkpoint = 5, .workers = 2, .parts = {{7, {}}}};
+  of_too_many.from = {.checkpoint = 5, .workers = std::numeric_limits<std::uint64_t>::max()};
+  EXPECT_EQ(refusal([&] { check(resumed); }), "accepted");
+  EXPECT_THAT(refusal([&] { check(of_nobody); }), HasSubstr("a checkpoint of nobody"));
+  EXPECT_THAT(refusal([&] { check(of_a_stranger); }), HasSubstr("a worker that there is not"));
+  EXPECT_THAT(refusal([&] { check(of_too_many); }), HasSubstr("more workers than there can be"));
   EXPECT_THAT(refusal([] { check(cluster_plan{}, 0, 4); }), HasSubstr("another number of workers"));
 }
 

@@ -60,9 +60,13 @@ public:
     settle();
   }
   /// Sends the liar's message to a process that has just come to the seat of a node, and has not been let in.
+  /// @param time_s of the run, as the process is told @param from the checkpoint that the run goes on from
   template <class Message>
-  void say_to_newcomer(std::uint32_t seat, const Message& m) {
+  void say_to_newcomer(std::uint32_t seat, const Message& m, double time_s = 0,
+                       std::shared_ptr<const actors::resumption> from = nullptr) {
     auto setup = setup_of(seat);
+    setup.time_s = time_s;
+    setup.from = std::move(from);
     setup.comes_as = actors::consensus::process{actors::consensus::seats::most_candidates, {}, {}};
     newcomer_ = actors::spawn_node(system_, std::move(setup));
     caf::anon_send(newcomer_, actors::start_run{});
@@ -112,14 +116,20 @@ public:
   const std::string& broken() const noexcept { return broken_; }
   /// Returns the lines that the nodes have told people.
   const std::vector<std::string>& told() const noexcept { return told_; }
+  /// Returns the time of the run, as a leader knows it, at the last event that it has shown.
+  double shown_at_s() const noexcept { return shown_at_s_; }
 
 private:
   struct listener final : actors::run_observer {
-    explicit listener(std::vector<std::string>& told) : told_(told) {}
-    void on_event(const actors::event_record& r) override { told_.push_back(r.what); }
+    listener(std::vector<std::string>& told, double& at_s) : told_(told), at_s_(at_s) {}
+    void on_event(const actors::event_record& r) override {
+      told_.push_back(r.what);
+      at_s_ = r.time_s;
+    }
 
   private:
     std::vector<std::string>& told_;
+    double& at_s_;
   };
   struct node {
     caf::actor actor;
@@ -209,7 +219,7 @@ private:
     setup.others.send_masters_model = [](const auto&, std::uint32_t) {};
     setup.client.on_resolution = [this, number](const auto& r) { nodes_.at(number).last = r; };
     setup.client.tell = [this](const std::string& line) { told_.push_back(line); };
-    setup.client.observe = [this] { return std::make_shared<listener>(told_); };
+    setup.client.observe = [this] { return std::make_shared<listener>(told_, shown_at_s_); };
     setup.others.files = stranger_;
     setup.client.actor = client_of(number);
     return setup;
@@ -269,6 +279,7 @@ private:
   unsigned threw_ = 0; // one bit per node
   std::string broken_;
   std::vector<std::string> told_;
+  double shown_at_s_ = 0;
 };
 
 } // namespace gossamer::testing_support

@@ -11,6 +11,8 @@
 #include <atomic>
 #include <variant>
 
+#include "cluster.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -106,6 +108,42 @@ TEST(rendezvous, tells_all_who_wait_that_there_will_be_no_run_and_ends_when_they
         [](const run_failed& f) { EXPECT_EQ(f.sentence, "nobody else has come") << "to who comes too late"; });
   }
   self->wait_for(door);
+}
+
+/// The door of a leader that offers a place, and has none once the run is prepared.
+struct changing_door {
+  caf::behavior behaviour(caf::event_based_actor* self) {
+    const auto answer = [self](auto m) {
+      self->send(caf::actor_cast<caf::actor>(self->current_sender()), std::move(m));
+    };
+    return {[this, answer](const join_request&) {
+              if (++asked > 1)
+                return answer(run_failed{errc::usage, "it is asked again", ""});
+              run_offer offer;
+              offer.settings = to_text(prepare(small_run("d-psgd"))->settings);
+              answer(std::move(offer));
+            },
+            [this, answer](const node_ready&) { answer(ask_there{where}); }, [](const status_request&) {}};
+  }
+  int asked = 0;
+  endpoint where;
+};
+
+TEST(join_cluster, asks_again_for_a_place_that_is_taken_while_the_run_is_prepared) {
+  detail::control_plane there{node_settings{}};
+  changing_door leader;
+  const auto opens = [](caf::event_based_actor* self, changing_door* door) { return door->behaviour(self); };
+  const scoped_life door{there.system.spawn(opens, &leader)};
+  leader.where = there.publish(door.actor, {"127.0.0.1", 0});
+  joining_settings s;
+  s.where = leader.where;
+  try {
+    join_cluster(s, joiner{}.prepare_run);
+    FAIL() << "it takes part";
+  } catch (const error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("it is asked again"));
+  }
+  EXPECT_EQ(leader.asked, 2);
 }
 
 TEST(interfaces, accept_their_messages_and_no_others) {

@@ -1,5 +1,6 @@
 // Runs that are killed, and resume from their last checkpoint.
 #include <csignal>
+#include <optional>
 #include <sys/stat.h>
 
 #include "command.hpp"
@@ -11,6 +12,7 @@ namespace fs = std::filesystem;
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class a_killed_run : public command {
@@ -63,11 +65,53 @@ TEST_F(a_killed_run, goes_on_and_comes_to_where_it_would_have_come) {
     }
 }
 
+TEST_F(a_killed_run, goes_on_from_a_simulation_as_a_real_run_and_back) {
+  const words two_epochs{"--epochs", "2"};
+  const words simulated{"simulate", "--data", "digits:samples=600,test=200", "--epochs", "1", "--network", "wan"};
+  const words d_psgd{"--algorithm", "d-psgd", "--checkpoint", "1000"};
+  ASSERT_EQ(run(small + d_psgd + two_epochs + words{"--out", "whole"}).status, 0);
+  ASSERT_EQ(run(simulated + d_psgd + words{"--out", "simulated"}).status, 0);
+  ASSERT_EQ(run(small + d_psgd + words{"--out", "real"}).status, 0);
+  const auto expect_whole = [&](const words& how, const std::string& from, const std::string& out) {
+    const auto on = run(how + words{"--resume", from, "--out", out} + two_epochs);
+    ASSERT_EQ(on.status, 0) << on.err;
+    EXPECT_EQ(summary(out)["train_loss"], summary("whole")["train_loss"]) << out;
+    EXPECT_EQ(summary(out)["payload_bits"], summary("whole")["payload_bits"]) << out;
+  };
+  expect_whole({"train"}, "simulated", "trained");
+  EXPECT_THAT(read("trained/config.toml"), Not(HasSubstr("network")));
+  expect_whole({"launch", "--hosts", "localhost:2", "--", "train"}, "simulated", "launched");
+  expect_whole({"simulate", "--network", "wan"}, "real", "back");
+}
+
 TEST_F(a_killed_run, goes_on_asynchronously) {
   kill_when_saved(words{"train"} + job + words{"--checkpoint", "20"}, "killed");
   const auto on = run({"train", "--resume", "killed", "--out", "resumed"});
   ASSERT_EQ(on.status, 0) << on.err;
   EXPECT_GE(summary("resumed")["test_accuracy"], 0.5);
+}
+
+TEST_F(a_killed_run, is_saved_and_goes_on_in_the_leaders_folder_wherever_its_nodes_are) {
+  fs::create_directories(folder_ / "elsewhere");
+  const words lead{"node", "--listen", "127.0.0.1:0", "--nodes", "2", "--"};
+  const words two{"--algorithm", "d-psgd", "--workers", "2", "--checkpoint", "1000s", "--out", "first"};
+  for (const words& job : {small + two, words{"train", "--resume", "first", "--epochs", "2", "--out", "second"}}) {
+    std::optional<support::subprocess> other;
+    support::subprocess leading(words{"env", "-C", folder_.string()} + gossamer(lead + job));
+    leading.when("--join ", [&](const auto& so_far) {
+      const auto address = so_far.err.substr(so_far.err.find("--join ") + std::string{"--join "}.size());
+      other.emplace(words{"env", "-C", (folder_ / "elsewhere").string()}
+                    + gossamer({"node", "--join", address.substr(0, address.find('\n'))}));
+    });
+    const auto led = leading.finish(), joined = other->finish();
+    EXPECT_EQ(led.status, 0) << led.err;
+    EXPECT_EQ(joined.status, 0) << joined.err;
+  }
+  EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
+  for (const auto* run : {"first", "second"})
+    for (const auto& checkpoint : fs::directory_iterator{folder_ / run / "checkpoints"})
+      for (const auto* part : {"worker-0", "worker-1", "manifest"})
+        EXPECT_TRUE(fs::exists(checkpoint.path() / part)) << run << ' ' << part;
 }
 
 TEST_F(a_killed_run, goes_on_for_longer_than_was_planned) {

@@ -6,6 +6,17 @@
 
 namespace gossamer::actors::detail {
 
+/// The run has no place any more for a node that has prepared it. It may ask again.
+class sent_on : public not_let_in {
+public:
+  explicit sent_on(endpoint there)
+      : not_let_in{errc::failed, "the run has no place any more for this node, which has prepared it",
+                   "join again: another place may be free"},
+        where(std::move(there)) {}
+
+  endpoint where; ///< the leader's door
+};
+
 /// The search for a way into a run: the doors that a joining node knows, and the answers it gets there.
 class door_search {
 public:

@@ -166,6 +166,18 @@ public:
   bool is_watched() const { return observer_ && leadership_ && observer_->watches_workers(); }
   /// Shows an observer that watches workers the members, if they have changed, and the counts of all ranks.
   void show_workers();
+  /// Shows the observer something. Where it fails, the run does, and this node lives on to tell the others.
+  template <class Record>
+  void show(const Record& record) {
+    if (!observer_)
+      return;
+    try {
+      record(*observer_);
+    } catch (...) {
+      ended_ = true;
+      self_->send(setup_.client.actor, describe(std::current_exception(), "the observer"));
+    }
+  }
 
   // -- checkpoints ----------------------------------------------------------------------------------------------------
 
@@ -298,12 +310,11 @@ private:
   bool leader_is_watched_ = false;
   caf::actor_clock::time_point began_;
 
-  work_report news_;                  // for the leader, since the last report
-  std::uint64_t last_checkpoint_ = 0; // the last one that was ordered
-  run_books books_;                   // used where another process leads
-  std::uint32_t resolution_ = 0;      // number of the last one when silent nodes were looked for
-  kept_models kept_;                  // those of this process
-  std::uint64_t last_request_ = 0;    // the last request of another node for a mean of them
+  work_report news_;               // for the leader, since the last report
+  run_books books_;                // used where another process leads
+  std::uint32_t resolution_ = 0;   // number of the last one when silent nodes were looked for
+  kept_models kept_;               // those of this process
+  std::uint64_t last_request_ = 0; // the last request of another node for a mean of them
   std::optional<leadership> leadership_;
   std::shared_ptr<run_observer> observer_; // while this process leads; may be null
   bool ended_ = false;

@@ -51,16 +51,14 @@ void node_state::on_ready(const node_ready& m) {
   const consensus::process comes{found->second.life, m.data, m.control};
   auto why = refusal_of(setup_.others.print, m);
   const bool was_taken = seats()[m.node].taken;
-  if (!why && !leadership_)
-    why = run_failed{errc::failed, "another node leads the run by now", "join again"};
-  if (!why && !protocol_->admit(m.node, comes))
-    why = run_failed{errc::failed, fmt::format("node {} has been heard again, and keeps its place", m.node),
-                     "join again: another place may be free"};
+  const bool is_admitted = !why && leadership_ && protocol_->admit(m.node, comes);
   release_candidate(who);
   if (why) {
     setup_.client.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
     return answer(*std::move(why));
   }
+  if (!is_admitted) // a node that was silent keeps its place, or another one leads by now: a place may be free there
+    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
   auto& node = *others_->numbered(m.node);
   if (node.is_met()) // a former life that is silent, and may live
     caf::anon_send_exit(node.handle, caf::exit_reason::kill);

@@ -77,7 +77,6 @@ void node_state::on_report(const work_report& r) {
     return;
   for (const auto& one : r.activity)
     leadership_->activity[one.who] = one;
-  protocol_->ordered_before(r.checkpoint);
   for (const auto& [age, times] : r.staleness)
     leadership_->summary.staleness[age] += times;
   for (const auto& step : r.steps) // may end the lead of this node
@@ -214,8 +213,7 @@ void node_state::on_evaluation(const evaluated& m) {
   if (!measured)
     record.train_loss = leadership_->progress.smoothed_loss().value_or(NAN);
   tell_voters_of_books(); // first: the next leader must not know less than what is written down
-  if (observer_)
-    observer_->on_evaluation(record);
+  show([&](run_observer& o) { o.on_evaluation(record); });
   if ((measured && !std::isfinite(record.train_loss)) || !std::isfinite(record.consensus_distance)) {
     fail({errc::diverged,
           fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
@@ -271,10 +269,7 @@ void node_state::order_checkpoint_when_due() {
     in_leader(checkpoint_due{});
 }
 
-void node_state::save_workers(const save_checkpoint& m) {
-  last_checkpoint_ = std::max(last_checkpoint_, m.number);
-  own_node_->obey(m);
-}
+void node_state::save_workers(const save_checkpoint& m) { own_node_->obey(m); }
 
 /// Sends the states here to the client of a node that is left alone: no other process will ask for them any more.
 void node_state::save_what_is_left() {
@@ -314,7 +309,8 @@ void node_state::on_part_not_saved(const part_not_saved& m) {
 void node_state::on_manifest_saved(const manifest_saved& m) {
   if (!leadership_)
     return;
-  const checkpoint_complete news{m.whole, leadership_->saving.complete(m.whole.checkpoint)};
+  leadership_->saving.complete(m.whole.checkpoint);
+  const checkpoint_complete news{m.whole};
   self_->send(writer_, news);
   tell_others(news);
   end_when_all_is_done();

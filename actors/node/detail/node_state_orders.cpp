@@ -40,7 +40,7 @@ void node_state::obey(const report_to& m) {
 }
 
 void node_state::obey(const account_for& m) {
-  news_ = {.steps = {}, .staleness = {}, .checkpoint = last_checkpoint_};
+  news_ = {};
   if (const auto* leader = others_->numbered(m.leader); leader != nullptr && leader->is_met()) {
     self_->send(leader->handle, std::exchange(news_, {}));
     self_->send(leader->handle, books_);
@@ -54,7 +54,6 @@ void node_state::obey(const lead_taken&) {
   leadership_->summary.workers = setup_.run->settings.workers;
   leadership_->summary.seed = setup_.run->settings.seed;
   leadership_->summary.steps_per_worker.assign(workers(), 0);
-  protocol_->ordered_before(last_checkpoint_);
   close_ended_lives();
   observer_ = setup_.client.observe();
   conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
@@ -100,9 +99,14 @@ void node_state::obey(const forget_worker& m) {
   leadership_->evaluating.forget(m.who);
   leadership_->saving.lose(m.who);
   if (is_news) {
-    leadership_->unreported += !m.retired && has_died_with_its_node(m.who);
-    tell_observer(event_kind::loss, fmt::format("{} {}; {} go on", setup_.run->name_of(m.who),
-                                                m.retired ? "has left" : "is lost", m.left));
+    const bool is_master = setup_.run->is_master(m.who), with_its_node = !m.retired && has_died_with_its_node(m.who);
+    leadership_->unreported += with_its_node && !is_master;
+    const auto others = !is_master ? fmt::format("{} go on", m.left)
+                        : with_its_node
+                            ? "workers wait until its node is back: gossamer node --join, or launch --restart"
+                            : "workers wait until it is back";
+    tell_observer(event_kind::loss,
+                  fmt::format("{} {}; {}", setup_.run->name_of(m.who), m.retired ? "has left" : "is lost", others));
   }
   evaluate_what_is_complete();
 }

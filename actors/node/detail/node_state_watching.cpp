@@ -86,11 +86,11 @@ void node_state::show_workers() {
     return;
   if (const auto view = protocol_->delegate().last().what.view.number; leadership_->shown_view != view) {
     leadership_->shown_view = view;
-    observer_->on_view(present_view());
+    show([&](run_observer& o) { o.on_view(present_view()); });
   }
   if (leadership_->shown_s == 0 || elapsed() >= leadership_->shown_s + between_counts_s) {
     leadership_->shown_s = elapsed();
-    observer_->on_workers(present_counts());
+    show([&](run_observer& o) { o.on_workers(present_counts()); });
   }
 }
 
