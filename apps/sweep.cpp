@@ -129,7 +129,7 @@ std::vector<planned_run> planned(const program& p, const sweep_options& o, const
 std::string claimed_folder(const fs::path& parent, const std::string& wanted, const std::string& key) {
   constexpr auto elsewhere = "choose another folder with --out";
   for (std::size_t number = 1;; ++number) {
-    const auto name = number == 1 ? wanted : fmt::format("{}-{}", wanted, number);
+    auto name = number == 1 ? wanted : fmt::format("{}-{}", wanted, number);
     const auto note = parent / name / "job.txt";
     std::error_code problem;
     if (fs::create_directory(parent / name, problem)) {
@@ -238,7 +238,7 @@ std::string mean_text(const std::vector<double>& values) {
   if (values.empty() || std::isnan(values.front()))
     return "-";
   const auto e = estimated(values);
-  const auto text = to_text({.mean = e.mean}, digits);
+  auto text = to_text({.mean = e.mean}, digits);
   const auto size = std::abs(e.mean);
   if (constexpr double rounding = 1e-9; !e.half_width || *e.half_width <= rounding * size)
     return text;

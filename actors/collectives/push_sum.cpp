@@ -130,15 +130,15 @@ void push_sum::take_back(std::uint64_t step, std::span<const rank> receivers) {
   const auto sent = under_way_.find(step);
   if (sent == under_way_.end())
     return;
-  auto& [reached, share] = sent->second;
-  std::erase_if(reached, [&](rank j) {
-    const bool stays = std::ranges::count(receivers, j) > 0;
-    if (!stays) {
-      x += static_cast<float>(share.second) * share.first;
-      w_ += share.second;
-    }
-    return !stays;
-  });
+  auto& reached = sent->second.first;
+  const auto& [z, weight] = sent->second.second;
+  const auto stays = [&](rank j) { return std::ranges::count(receivers, j) > 0; };
+  const auto gone = std::stable_partition(reached.begin(), reached.end(), stays);
+  for (auto one = gone; one != reached.end(); ++one) {
+    x += static_cast<float>(weight) * z;
+    w_ += weight;
+  }
+  reached.erase(gone, reached.end());
 }
 
 /// Frames that were under way are gone where a run goes on from a checkpoint. All expect one of each step: a worker
