@@ -112,9 +112,9 @@ TEST_F(several_processes, end_with_the_signal_also_while_they_wait_for_others) {
 }
 
 TEST_F(several_processes, go_on_when_one_is_killed) {
-  for (const auto& job :
-       {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"}}) {
-    SCOPED_TRACE(job[1]);
+  for (const auto& job : {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"},
+                          words{"--algorithm", "ad-psgd", "--islands", "1,2"}}) { // of which it is a head
+    SCOPED_TRACE(job.back());
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = disturbed({}, job, [](auto& run) {
       run.when("epoch ", [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
@@ -169,7 +169,8 @@ TEST_F(several_processes, take_back_one_that_was_silent) {
 }
 
 TEST_F(several_processes, go_on_when_their_leader_is_killed) {
-  for (const auto& job : {words{"--algorithm", "d-psgd"}, words{"--algorithm", "asy-lpg"}}) {
+  for (const auto& job : {words{"--algorithm", "d-psgd"}, words{"--algorithm", "asy-lpg"},
+                          words{"--algorithm", "ad-psgd", "--islands", "2,1"}}) {
     SCOPED_TRACE(job[1]);
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = disturbed({"--restart", "1"}, job, [](auto& run) {
