@@ -78,7 +78,7 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override {
-    a(x_)(y_)(u_)(rates_)(t_);
+    a(x_)(y_)(u_)(t_);
     moments_.fields(a);
   }
   void inherit(worker&) override {
@@ -107,30 +107,26 @@ private:
   }
 
   task<> step_alone(worker& w, const vec& g) {
-    const float rate = w.learning_rate(t_);
-    const double rates = rates_ + static_cast<double>(rate);
-    vec m = moments_.momentum(g), u = rate * m;
+    vec m = moments_.momentum(g), u = w.learning_rate(t_) * m;
     if (!u_.empty())
       u += u_;
     if (!when_.exchanges(t_)) {
-      x_ = moved(u, rates);
+      x_ = moved(u, rates_of_round(w));
       moments_.m = std::move(m);
       u_ = std::move(u);
-      rates_ = rates;
       co_return;
     }
     m = {};
     u = co_await moments_.lossy_mean(w, std::move(u), t_);
-    const double common = rates_of_round(w);
-    x_ = y_ = moved(u, common);
-    if (common > 0)
-      moments_.m = static_cast<float>(1 / common) * u;
+    const double rates = rates_of_round(w);
+    x_ = y_ = moved(u, rates);
+    if (rates > 0)
+      moments_.m = static_cast<float>(1 / rates) * u;
     u_ = {};
-    rates_ = 0;
   }
 
-  /// Gamma of the round that ends, the same on all workers. Before a worker comes, the others count its steps by
-  /// another view than it does, so that the rates at which they took them may differ.
+  /// Gamma, the same on all workers when a round ends. No sum of the rates that were taken: before a worker comes, the
+  /// others count its steps by another view than it does.
   double rates_of_round(const worker& w) const {
     auto first = t_;
     while (!when_.begins_together(first))
@@ -150,8 +146,7 @@ private:
   }
 
   vec x_, y_;
-  vec u_;            ///< empty: 0
-  double rates_ = 0; ///< Gamma
+  vec u_; ///< empty: 0
   std::uint64_t t_ = 0;
   one_bit_moments moments_;
   schedule_of_rounds when_;

@@ -24,17 +24,18 @@ void averaging_queue::add(worker& w, due_averaging due) {
 }
 
 std::optional<due_averaging> averaging_queue::take(worker& w) {
-  while (!due_.empty()) {
-    const auto next = due_.front();
-    if (next.view > w.present().number)
+  const auto is_early = [&](const due_averaging& one) { return one.view > w.present().number; };
+  for (;;) {
+    const auto at = std::ranges::find_if_not(due_, is_early);
+    if (at == due_.end())
       return std::nullopt;
-    due_.pop_front();
+    const auto next = *at;
+    due_.erase(at);
     if (w.active() && std::ranges::binary_search(w.neighbours(), next.with))
       return next;
     ++w.averaged().dropped;
     less_is_owed();
   }
-  return std::nullopt;
 }
 
 void averaging_queue::begins(const due_averaging& one) {

@@ -35,7 +35,7 @@ public:
   // -- the side that asks
   void add(worker& w, due_averaging due);
   /// The next one to ask for. Skips neighbours that were lost, or that this worker's or their change of side rules out;
-  /// keeps the invitation of one that has entered a view before this worker.
+  /// keeps the invitation of one that has entered a view before this worker, which holds up no other.
   std::optional<due_averaging> take(worker& w);
   void begins(const due_averaging& one);
   void ends(const due_averaging& one);

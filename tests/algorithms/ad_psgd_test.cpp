@@ -96,6 +96,19 @@ TEST(ad_psgd, never_deadlocks_whatever_the_order_of_messages_and_gradients) {
   }
 }
 
+TEST(ad_psgd, is_not_held_up_by_an_invitation_of_a_view_that_never_comes) {
+  quadratics problem{4, size, 1};
+  tiny_world world{{.topology = "ring", .workers = 4, .synchronous = false, .steps = 20},
+                   runs("ad-psgd:owed=1", problem.start()),
+                   problem.gradients()};
+  for (rank i = 0; i < 4; ++i)
+    world.worker(i).deliver({.source = (i + 1) % 4, .label = {frame_kind::invitation, 0, 0, 1000}});
+  ASSERT_TRUE(world.run());
+  for (rank i = 0; i < 4; ++i)
+    if (world.worker(i).active())
+      EXPECT_GT(world.worker(i).averaged().done, 10u);
+}
+
 // Gradients that wait for an answer count: the next gradient is taken where the optimiser will lead x.
 TEST(ad_psgd, looks_ahead_by_a_step_of_the_optimiser) {
   const auto& entry = algorithms().find("ad-psgd");

@@ -62,12 +62,7 @@ TEST_P(islands_that_lose, anything_at_random_survive) {
 INSTANTIATE_TEST_SUITE_P(, islands_that_lose,
                          testing::Values("local-sgd:period=6", "diloco:period=6", "noloco:period=6", "d-psgd",
                                          "ad-psgd", "ad-psgd:owed=1"),
-                         [](const auto& one) {
-                           std::string name = one.param;
-                           std::ranges::replace_if(
-                               name, [](char c) { return !std::isalnum(c); }, '_');
-                           return name;
-                         });
+                         [](const auto& one) { return testing_support::as_test_name(one.param); });
 
 /// Payload between two islands of two workers each, in bits of a model and for each round.
 std::optional<double> models_between_islands(const std::string& algorithm, const std::string& islands,
