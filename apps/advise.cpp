@@ -38,8 +38,11 @@ struct target {
   bool is_accuracy;
   double value;
 
-  /// The mean of models that are apart counts once something has been exchanged: until then no worker comes near it.
-  static bool counts(const actors::evaluation_record& r) { return r.payload_bits > 0 || r.consensus_distance == 0; }
+  /// The mean of models that are apart counts once something has been exchanged, between islands where there are any:
+  /// until then no worker comes near it.
+  static bool counts(const actors::evaluation_record& r) {
+    return r.payload_bits_between_islands.value_or(r.payload_bits) > 0 || r.consensus_distance == 0;
+  }
   /// How much an evaluation lacks of it; 0 or less: nothing. Infinite for one that does not count.
   double lacks(const actors::evaluation_record& r) const {
     if (!counts(r))

@@ -55,6 +55,11 @@ TEST_F(advising, counts_no_mean_of_models_that_have_never_met) {
     row >> rate >> seconds;
     EXPECT_GT(seconds, 0.05) << "a message takes so long:\n" << early.out;
   }
+  const auto islands = advise({"--accuracy", "0.2"}, {"--network", "islands:count=2"});
+  EXPECT_THAT(islands.out, AllOf(HasSubstr("diloco:period=50 with e3m0 on islands is left out: it exchanges nothing"),
+                                 HasSubstr("\nlocal-sgd:period=8,collective=direct on islands "),
+                                 HasSubstr("\nad-psgd:in-flight=4,owed=8 with min-max:bits=8 on islands ")))
+      << "each of its islands has sent something within: " << islands.err;
   const auto alone = advise({"--accuracy", "0.2"}, {"--network", "ideal", "--workers", "1"});
   EXPECT_EQ(alone.status, 0) << "one worker has nobody to meet: " << alone.err;
 }
