@@ -227,12 +227,10 @@ auto handlers_of_faults(node_state& state) {
 }
 
 auto handlers_of_run(node_state& state) {
-  return std::tuple{[&state](const begin_run&) { state.begin_workers(); },
-                    [&state](const leave_run& m) { state.leave(m); },
-                    [&state](const run_event& m) { state.tell_observer(event_kind::fault, m.what); },
-                    [&state](const run_failed& failure) { state.on_failure(failure); },
-                    [&state](start_run) { state.start(); },
-                    [&state](tick) { state.on_tick(); }};
+  return std::tuple{
+      [&state](const begin_run&) { state.begin_workers(); }, [&state](const leave_run& m) { state.leave(m); },
+      [&state](const run_event& m) { state.tell_observer(event_kind::fault, m.what); },
+      [&state](const run_failed& failure) { state.on_failure(failure); }, [&state](tick) { state.on_tick(); }};
 }
 
 caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup setup) {
@@ -248,8 +246,17 @@ caf::behavior behaviour_of(caf::stateful_actor<node_state>* self, node_setup set
   return node_interface::behaviour(when_they_make_sense(state, std::move(handlers)));
 }
 
+void start(caf::stateful_actor<node_state>* self, caf::behavior behaviour) {
+  self->become(std::move(behaviour));
+  self->set_default_handler(caf::print_and_drop);
+  self->state.start();
+}
+
+/// Lets everything wait until the start: before, a node knows nobody else, and can let nobody in.
 caf::behavior node_actor(caf::stateful_actor<node_state>* self, const node_setup& setup) {
-  return behaviour_of(self, setup);
+  auto started = behaviour_of(self, setup);
+  self->set_default_handler(caf::skip);
+  return {[self, started = std::move(started)](start_run) { start(self, started); }};
 }
 
 caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
@@ -260,9 +267,7 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
   self->set_default_handler(caf::skip); // orders may come before the plan
   return {[=](const cluster_plan& plan) {
             try {
-              self->become(behaviour_of(self, prepare(plan)));
-              self->set_default_handler(caf::print_and_drop);
-              self->state.start();
+              start(self, behaviour_of(self, prepare(plan)));
             } catch (const error& e) {
               if (e.code() == errc::bad_packet) // then it is no plan
                 return spdlog::warn("a plan of the run is left aside: {}", e.sentence());

@@ -139,6 +139,12 @@ TEST(the_failure_of_a_part, of_a_node_that_takes_part_ends_the_run) {
   EXPECT_EQ(nodes.failure(0), "the evaluation died");
 }
 
+TEST(the_failure_of_a_part, ends_a_run_whose_leader_has_not_started_yet) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  nodes.say_before_the_start(run_failed{errc::bad_data, "checkpoint 2 has no state for worker 3", {}});
+  EXPECT_EQ(nodes.failure(0), "checkpoint 2 has no state for worker 3");
+}
+
 TEST(news_of_a_worker, is_believed_if_that_worker_says_it) {
   honest_nodes nodes{"d-psgd", draws(1)};
   nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // nobody waits for it any more

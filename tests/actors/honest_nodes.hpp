@@ -74,6 +74,17 @@ public:
     caf::send_as(liar_, newcomer_, m);
     settle();
   }
+  /// Sends the liar's message to another leader of the same nodes, which is started only then.
+  template <class Message>
+  void say_before_the_start(const Message& m) {
+    auto setup = setup_of(0);
+    setup.others.met[liar] = handle_of(liar_);
+    newcomer_ = actors::spawn_node(system_, std::move(setup));
+    caf::send_as(liar_, newcomer_, m);
+    settle();
+    caf::anon_send(newcomer_, actors::start_run{});
+    settle();
+  }
   void pass_time() {
     scheduler_.trigger_timeout();
     settle();
