@@ -77,6 +77,7 @@ measure quality_for(const target& wanted) {
 struct advice {
   const candidate* which;
   double rate;
+  bool at_edge; ///< of the rates that were tried
   std::vector<actors::evaluation_record> curve;
   std::optional<double> seconds = {}, seconds_twice = {};
   double payload_bits = 0; ///< until the target
@@ -149,10 +150,7 @@ private:
 
   /// Refuses flags of the job before anything runs.
   void refuse_compared() const {
-    for (const auto& word : job_)
-      for (const std::string flag : {"--algorithm", "--codec", "--lr", "--seed", "--bandwidth-factor"})
-        if (word == flag || word.starts_with(flag + "="))
-          throw error(errc::usage, fmt::format("{} is given, but advise chooses or varies it", flag), "leave it out");
+    check_not_chosen(job_);
     if (!options_.hosts.empty()
         && std::ranges::any_of(options_.job, [](const auto& w) { return w.starts_with("--network"); }))
       throw error(errc::usage, "both --hosts and --network are given",
@@ -231,7 +229,7 @@ private:
   reproduction comparison(const std::vector<const candidate*>& which) const {
     reproduction r;
     r.name = "advise";
-    r.seeds = 1;
+    r.seeds = 0;
     for (const auto* c : which)
       r.methods.push_back(method(*c));
     return r;
@@ -265,7 +263,7 @@ private:
         fmt::print("{} is left out: it exchanges nothing in so few steps\n", c->name());
         continue;
       }
-      rows.push_back({.which = c, .rate = *cell.rate, .curve = cell.curve});
+      rows.push_back({.which = c, .rate = *cell.rate, .at_edge = cell.at_edge, .curve = cell.curve});
       if (const auto* reached = wanted.reached(cell.curve)) {
         rows.back().seconds = reached->time_s;
         rows.back().payload_bits = static_cast<double>(reached->payload_bits);
@@ -313,11 +311,14 @@ private:
         {"algorithm", "rate", "seconds", "with twice the bandwidth", "payload until then, bit",
          accurate ? "test accuracy in the end, %" : "training loss in the end"}};
     for (const auto& r : rows)
-      table.push_back({r.which->name(), fmt::format("{:.4g}", r.rate), seconds_text(r.seconds),
-                       seconds_text(r.seconds_twice), r.seconds ? with_prefix(r.payload_bits) : "-",
+      table.push_back({r.which->name(), fmt::format("{:.4g}{}", r.rate, r.at_edge ? " (edge)" : ""),
+                       seconds_text(r.seconds), seconds_text(r.seconds_twice),
+                       r.seconds ? with_prefix(r.payload_bits) : "-",
                        accurate ? fmt::format("{:.2f}", 100 * r.last().test_accuracy.value_or(NAN))
                                 : fmt::format("{:.4g}", r.last().train_loss)});
-    fmt::print("{}\n", text_table(table));
+    fmt::print("{}\nRanks rest on one seed, {}: neighbours in the table are not separated. (edge): the least or the "
+               "greatest rate that was tried.\n",
+               text_table(table), understand_(job_).run.seed);
   }
 
   void draw(const std::vector<advice>& rows, const target& wanted) const {
@@ -363,6 +364,13 @@ private:
 };
 
 } // namespace
+
+void check_not_chosen(const std::vector<std::string>& words) {
+  for (const auto& word : words)
+    for (const std::string_view flag : {"--algorithm", "--codec", "--lr", "--bandwidth-factor"})
+      if (word.substr(0, word.find('=')) == flag)
+        throw error(errc::usage, fmt::format("{} is given, but advise chooses or varies it", flag), "leave it out");
+}
 
 int advise(const program& p, const advise_options& o,
            const std::function<run_options(const std::vector<std::string>&)>& understand) {

@@ -72,11 +72,12 @@ public:
       write_last_words(short_help(program_.name()));
       return 2;
     }
-    const auto job_begins = std::find(argv, argv + argc, std::string_view{"--"});
-    if (job_begins != argv + argc)
-      job_.emplace(job_begins + 1, argv + argc);
+    auto words = with_help_flag(app_, {argv, argv + argc});
+    const auto job_begins = std::find(words.begin(), words.end(), std::string_view{"--"});
+    if (job_begins != words.end())
+      job_.emplace(job_begins + 1, words.end());
     try {
-      parse(static_cast<int>(job_begins - argv), argv);
+      parse(static_cast<int>(job_begins - words.begin()), words.data());
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
@@ -194,6 +195,10 @@ private:
         words.erase(words.begin());
       auto options = trains ? inner.training(std::move(words)) : inner.simulation(std::move(words));
       inner.require_unwatched();
+      inner.refuse_report("leave it out: these runs write none");
+      if (inner.exploration_.several())
+        throw error(errc::usage, "--seeds or --explore is given behind --, where one run is described",
+                    "leave it out; sweep has --seeds, in front of --");
       return options;
     };
   }
@@ -237,6 +242,8 @@ private:
       throw error(errc::usage, "there is nothing to train", "add a job, e.g. -- train --algorithm d-psgd");
     command_line inner{program_};
     auto options = inner.training(*job_);
+    inner.refuse_report(*measure_ ? "leave it out: measurements write none"
+                                  : "launch and node have it, in front of --");
     json_ = inner.json_;
     return options;
   }
@@ -255,13 +262,11 @@ private:
   run_options simulation(std::vector<std::string> flags) {
     flags.insert(flags.begin(), simulate_->get_name());
     parse(std::move(flags));
-    refuse_report();
     return simulation_.options();
   }
 
   run_options training(std::vector<std::string> words) {
     parse(std::move(words));
-    refuse_report();
     if (!*train_)
       throw error(errc::usage, "what follows -- is not the command train", "nodes can do nothing else: -- train ...");
     auto options = watched(training_.options());
@@ -270,9 +275,9 @@ private:
   }
 
   /// @error errc::usage for a job of another command, which does not end in this process
-  void refuse_report() const {
+  void refuse_report(std::string_view remedy) const {
     if (train_->count("--report") + simulate_->count("--report") > 0)
-      throw error(errc::usage, "--report is given behind --", "launch and node have it, in front of --");
+      throw error(errc::usage, "--report is given behind --", std::string{remedy});
   }
 
   std::string help() const {

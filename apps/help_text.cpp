@@ -117,6 +117,16 @@ void format_help(CLI::App& app) {
   }
 }
 
+std::vector<char*> with_help_flag(const CLI::App& app, std::vector<char*> words) {
+  if (words.size() < 2 || words[1] != std::string_view{"help"})
+    return words;
+  words.erase(words.begin() + 1);
+  const auto is_named = [&](const CLI::App* command) { return command->get_name() == words[1]; };
+  if (words.size() == 1 || !app.get_subcommands(is_named).empty()) // others have no help, and are refused
+    words.insert(words.begin() + std::min<std::ptrdiff_t>(std::ssize(words), 2), const_cast<char*>("--help"));
+  return words;
+}
+
 std::string short_help(const std::string& program) {
   const entries examples{{"train", "train with four workers here"},
                          {"simulate --network wan", "the same over another network"},

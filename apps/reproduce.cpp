@@ -32,7 +32,7 @@ const reproduction_entry& entry_of(const std::string& name) {
 std::vector<const reproduction_entry*> wanted(const reproduce_options& o) {
   if (o.all == !o.names.empty())
     throw error(errc::usage, o.all ? "both --all and names are given" : "no reproduction is named",
-                "name some, or say --all, which takes an hour; --list says what there is");
+                "name some, or say --all, which takes four hours of one processor; --list says what there is");
   std::vector<const reproduction_entry*> entries;
   for (const auto& name : o.names)
     entries.push_back(&entry_of(name));
@@ -49,9 +49,9 @@ void print_list() {
   }
 }
 
-/// Returns the command that repeats this, and no more.
-std::string command_of(const program& p, const reproduce_options& o, const std::string& name) {
-  auto text = fmt::format("{} reproduce {}{}", p.name(), name, o.quick ? " --quick" : "");
+/// Returns the command that repeats this, and no more: whatever the file of the program was called.
+std::string command_of(const reproduce_options& o, const std::string& name) {
+  auto text = fmt::format("gossamer reproduce {}{}", name, o.quick ? " --quick" : "");
   if (!o.data.empty())
     text += " --data " + shell_word(o.data);
   if (!o.model.empty())
@@ -117,7 +117,7 @@ std::size_t make(const program& p, const reproduce_options& o, const reproductio
                          .jobs = o.jobs,
                          .run_limit_s = o.run_limit_s});
   f.version = GOSSAMER_VERSION;
-  f.command = command_of(p, o, r.name);
+  f.command = command_of(o, r.name);
   f.quick = o.quick;
   write_results(r, f, at);
   fmt::print("{}\n", markdown(r, f, picture_names(r, at, (at.folder / "").string())));
@@ -131,6 +131,7 @@ std::string page_of(const std::string& out) {
   std::string lines = "| reproduction | what the paper shows | came back | did not | cannot be decided here |\n"
                       "|---|---|---|---|---|\n",
               sections;
+  double real_s = 0;
   for (const auto& entry : reproductions()) {
     const files at{out, entry.name};
     if (!std::filesystem::exists(at.with(".json"))) {
@@ -138,6 +139,7 @@ std::string page_of(const std::string& out) {
       continue;
     }
     const auto f = read_findings(at.with(".json"));
+    real_s += f.real_s;
     const auto r = entry.make(f.quick);
     const auto shapes = judge(r, f);
     const auto held = std::ranges::count_if(shapes, &judged_shape::came_back);
@@ -146,10 +148,19 @@ std::string page_of(const std::string& out) {
                          static_cast<std::ptrdiff_t>(shapes.size()) - held - missing);
     sections += '\n' + markdown(r, f, picture_names(r, at, folder));
   }
-  return lines + sections;
+  return fmt::format("The runs took {:.1f} h of one processor.\n\n", real_s / 3600) + lines + sections;
 }
 
 } // namespace
+
+void check_not_compared(const reproduce_options& o) {
+  for (const auto& entry : reproductions())
+    if (o.all || std::ranges::find(o.names, entry.name) != o.names.end())
+      check_not_compared(entry.make(o.quick), o.more);
+  reproduction any;
+  any.name = "every reproduction";
+  check_not_compared(any, o.more);
+}
 
 int reproduce(const program& p, const reproduce_options& o,
               const std::function<run_options(const std::vector<std::string>&)>& understand) {

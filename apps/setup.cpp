@@ -213,6 +213,14 @@ actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   return plan;
 }
 
+void check_local(const program& p, const run_options& o) { actors::check_without_data(o.run, p.known()); }
+
+void check_simulation(const program& p, run_options o) {
+  check_world(p, o);
+  costs_of(p, o.cost);
+  actors::check_without_data(o.run, p.known());
+}
+
 run_setup set_up_local(const program& p, run_options o) {
   auto e = prepare_within_memory(p, o);
   const auto from = resumption_of(p, o, *e);

@@ -7,6 +7,7 @@
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/result_keys.hpp"
+#include "gossamer/apps/detail/setup.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/text_table.hpp"
@@ -93,12 +94,15 @@ struct planned_run {
   std::string key; ///< as of `result_keys`
 };
 
-/// Adds to what is wrong with a run that --vary separates values by blanks, if the error complains about a value with
-/// commas.
+/// True if there is a comma where no parameters of a name stand.
+bool looks_like_several(const std::string& values) { return values.find(',') < values.find(':'); }
+
+/// Adds to what is wrong with a run that --vary separates values by blanks, if the error complains about a value that
+/// looks like several.
 error with_separator(const error& e, const sweep_grid& grid, const sweep_point& at) {
   for (std::size_t k = 0; k < grid.keys.size(); ++k) {
     auto values = at.values[k];
-    if (values.find(',') == std::string::npos || e.sentence().find(values) == std::string::npos)
+    if (!looks_like_several(values) || e.sentence().find(values) == std::string::npos)
       continue;
     std::ranges::replace(values, ',', ' ');
     return {e.code(), e.sentence(),
@@ -108,7 +112,9 @@ error with_separator(const error& e, const sweep_grid& grid, const sweep_point& 
   return e;
 }
 
-/// Returns all runs, and refuses a wrong value before anything runs.
+bool is_simulated(const sweep_options& o) { return o.job.front() == "simulate"; }
+
+/// Returns all runs, and refuses a wrong one before anything runs: all that needs no data is checked.
 std::vector<planned_run> planned(const program& p, const sweep_options& o, const sweep_grid& grid,
                                  const std::function<run_options(const std::vector<std::string>&)>& understand) {
   result_keys keys{p.known()};
@@ -116,7 +122,9 @@ std::vector<planned_run> planned(const program& p, const sweep_options& o, const
   for (const auto& at : grid.points) {
     try {
       const auto words = words_of(o, grid, at);
-      runs.push_back({&at, keys.key_of(words, understand(words))});
+      const auto options = understand(words);
+      is_simulated(o) ? check_simulation(p, options) : check_local(p, options);
+      runs.push_back({&at, keys.key_of(words, options)});
     } catch (const error& e) {
       throw with_separator(e, grid, at);
     }
@@ -148,7 +156,7 @@ std::string claimed_folder(const fs::path& parent, const std::string& wanted, co
 /// Makes a run in this process. @returns its folder and result: the summary, or "diverged" with a sentence
 json made(const program& p, const sweep_options& o, run_options options, const std::string& wanted,
           const std::string& key) {
-  const bool simulated = o.job.front() == "simulate";
+  const bool simulated = is_simulated(o);
   options.overwrite = true; // what an earlier sweep has begun there
   options.trace = false;
   auto run = simulated ? set_up_simulation(p, options) : set_up_local(p, options);
@@ -277,6 +285,16 @@ void print(const std::vector<std::string>& keys, const std::vector<row>& rows) {
   fmt::print("{}", text_table(table));
 }
 
+/// Returns what is said of a run that was not made: what is wrong with the request, or a command that shows the
+/// failure.
+error failed(const program& p, const sweep_options& o, const sweep_grid& grid, const sweep_point& at,
+             const error& why) {
+  if (why.code() == errc::usage)
+    return with_separator(why, grid, at);
+  return {why.code(), fmt::format("a run failed: {}", why.sentence()),
+          fmt::format("to see it: {} {}", p.name(), shell_line(words_of(o, grid, at)))};
+}
+
 /// "12 of 24 runs, about 90 s left", on a terminal.
 class countdown {
 public:
@@ -355,8 +373,7 @@ int sweep(const program& p, const sweep_options& o,
       [&](std::size_t i, const process_end& end) {
         json said;
         if (const auto problem = gossamer::apps::understand(end, said))
-          throw error(problem->code(), fmt::format("a run failed: {}", problem->sentence()),
-                      fmt::format("to see it: {} {}", p.name(), shell_line(words_of(o, grid, *missing[i]->at))));
+          throw failed(p, o, grid, *missing[i]->at, *problem);
         results.keep(missing[i]->key, said["folder"].get<std::string>(), said["result"]);
         left.count();
         return true;

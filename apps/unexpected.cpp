@@ -1,5 +1,8 @@
 #include "gossamer/apps/detail/unexpected.hpp"
 
+#include "gossamer/apps/detail/advise.hpp"
+#include "gossamer/apps/detail/options.hpp"
+#include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
@@ -47,11 +50,36 @@ std::string flag_before(const std::vector<std::string>& given, const std::string
 /// What follows `--`: the command whose flags it has, and its first words.
 struct job_form {
   std::string_view of, command, begins;
+  bool settings_only = true; ///< false: also what concerns one run, such as its page
 };
 
-constexpr std::array job_forms{job_form{"launch", "train", "-- train"},  job_form{"node", "train", "-- train"},
-                               job_form{"measure", "train", "-- train"}, job_form{"sweep", "simulate", "-- simulate"},
-                               job_form{"reproduce", "simulate", "--"},  job_form{"advise", "simulate", "--"}};
+constexpr std::array job_forms{
+    job_form{"launch", "train", "-- train", false}, job_form{"node", "train", "-- train", false},
+    job_form{"measure", "train", "-- train"},       job_form{"sweep", "simulate", "-- simulate"},
+    job_form{"reproduce", "simulate", "--"},        job_form{"advise", "simulate", "--"}};
+
+bool is_setting(const std::string& flag) {
+  return flag == "--config" || flag == "--resume"
+         || std::ranges::any_of(simulate_options(), [&](const option& o) { return flag == "--" + o.name; });
+}
+
+bool may_have(const job_form& job, const CLI::App& app, const std::string& flag) {
+  return app.get_subcommand(std::string{job.command})->get_option_no_throw(flag) != nullptr
+         && (!job.settings_only || is_setting(flag));
+}
+
+/// Refuses a flag that the command would also refuse behind `--`, where its own sentence is. @error errc::usage
+void check_behind_dashes(const CLI::App& command, const std::string& flag) {
+  if (command.get_name() == "advise")
+    check_not_chosen({flag});
+  if (command.get_name() != "reproduce")
+    return;
+  reproduce_options wanted;
+  wanted.names = command.get_option("names")->results();
+  wanted.all = command.count("--all") > 0;
+  wanted.more = {flag};
+  check_not_compared(wanted);
+}
 
 /// Returns null for a command that takes no job.
 const job_form* form_of(std::string_view command) {
@@ -73,9 +101,11 @@ error unknown_flag(const CLI::App& app, const CLI::App& command, const std::stri
     return {errc::usage, fmt::format("{} is a flag of simulations only", flag),
             fmt::format("{} simulate has it; in training the network is this machine's memory", app.get_name())};
   const auto* const job = form_of(command.get_name());
-  if (job != nullptr && app.get_subcommand(std::string{job->command})->get_option_no_throw(flag) != nullptr)
+  if (job != nullptr && may_have(*job, app, flag)) {
+    check_behind_dashes(command, flag);
     return {errc::usage, fmt::format("{} is a flag of {}, whose flags stand behind --", flag, job->command),
             fmt::format("{} {} {} {} ...", app.get_name(), command.get_name(), job->begins, flag)};
+  }
   const auto meant = nearest(flag, flags_of(command));
   return {errc::usage, fmt::format("unknown flag '{}'", flag),
           meant.empty() ? help : fmt::format("did you mean {}?", meant)};

@@ -59,14 +59,14 @@ const setting_key& find_key(const std::vector<setting_key>& known, std::string_v
   throw error(problem.code(), where + ": " + problem.sentence(), problem.remedy());
 }
 
-std::vector<given_setting> settings_of(const toml::table& table, const std::string& source,
+/// @param place of the table, in errors that name no line of their own
+std::vector<given_setting> settings_of(const toml::table& table, const std::string& source, const std::string& place,
                                        const std::vector<setting_key>& known, bool open = false) {
   check_exclusions(
-      known, [&](const std::string& name) { return table.contains(name); }, source);
+      known, [&](const std::string& name) { return table.contains(name); }, place);
   std::vector<given_setting> result;
-  const auto file = source.substr(0, source.rfind(':'));
   for (const auto& [key, node] : table) {
-    const auto where = location(file, node.source());
+    const auto where = location(source, node.source());
     if (open && std::ranges::find(known, key.str(), &setting_key::name) == known.end())
       continue;
     const auto& found = find_key(known, key.str(), where);
@@ -110,7 +110,7 @@ bool parse_switch(const std::string& name, const std::string& text) {
 
 std::vector<given_setting> parse_settings(std::string_view text, const std::string& source,
                                           const std::vector<setting_key>& known) {
-  return settings_of(parse(text, source), source, known);
+  return settings_of(parse(text, source), source, source, known);
 }
 
 std::vector<std::vector<given_table>> parse_tables(std::string_view text, const std::string& source,
@@ -126,7 +126,7 @@ std::vector<std::vector<given_table>> parse_tables(std::string_view text, const 
     for (const auto& table : *tables) {
       const auto where = location(source, table.source());
       result[static_cast<std::size_t>(kind - kinds.begin())].push_back(
-          {settings_of(*table.as_table(), where, kind->known, kind->open), where});
+          {settings_of(*table.as_table(), source, where, kind->known, kind->open), where});
     }
   }
   return result;

@@ -81,22 +81,28 @@ bool vec::add_on_device(float a, const vec& x) {
 
 vec& vec::operator+=(const vec& other) {
   require_equal_sizes(*this, other);
-  if (!add_on_device(1, other))
-    add(mutate(), other.view());
+  if (!add_on_device(1, other)) {
+    const auto y = mutate(); // before the view: other may be this vector, and its shared storage is given up here
+    add(y, other.view());
+  }
   return *this;
 }
 
 vec& vec::operator-=(const vec& other) {
   require_equal_sizes(*this, other);
-  if (!add_on_device(-1, other))
-    subtract(mutate(), other.view());
+  if (!add_on_device(-1, other)) {
+    const auto y = mutate();
+    subtract(y, other.view());
+  }
   return *this;
 }
 
 vec& vec::operator+=(scaled term) {
   require_equal_sizes(*this, term.v);
-  if (!add_on_device(term.factor, term.v))
-    add_scaled(mutate(), term.factor, term.v.view());
+  if (!add_on_device(term.factor, term.v)) {
+    const auto y = mutate();
+    add_scaled(y, term.factor, term.v.view());
+  }
   return *this;
 }
 

@@ -28,6 +28,9 @@ struct capabilities {
   /// Keeps some elements as they are, chosen by the random numbers alone: workers with the same numbers keep the same
   /// elements, C(a) + C(b) = C(a + b), and a sum can be formed without decoding. `codec::select` gives the choice.
   bool linear = false;
+  /// Encodes whole vectors of the tensors that it was made for, and no parts of them: `encode`, `select`, `bits`,
+  /// `most_bits` and `relative_error` throw errc::usage for another size.
+  bool whole_vectors = false;
 };
 
 /// The elements that a linear codec keeps, C(v)_i = factor * v_i, as ranges in ascending order; all others become 0.
@@ -60,8 +63,12 @@ public:
   /// @error errc::diverged when v holds NaN or infinity
   [[nodiscard]] virtual packet encode(const vec& v, const random_stream& random, std::uint64_t step) const = 0;
 
-  /// Payload bits of one encoded vector of this size (an upper bound where the size depends on the values).
+  /// Payload bits of one encoded vector of this size. Where they depend on the values, an upper bound unless the
+  /// vector's norm overflows a float.
   virtual std::uint64_t bits(std::size_t elements) const = 0;
+
+  /// The most payload bits that any vector of this size takes. At least `bits`.
+  virtual std::uint64_t most_bits(std::size_t elements) const { return bits(elements); }
 
   /// The smallest known c with E |C(v) - v|^2 <= c |v|^2 for all v of this size, of normal floats that do not
   /// overflow: omega of an unbiased codec, 1 - delta of a delta-approximate one. Infinite when there is none.

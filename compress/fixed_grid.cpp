@@ -22,6 +22,12 @@ float bottom_of(int bits) { return -std::ldexp(1.0f, bits - 1); }
 /// Every level must be a float, and so must 1 / step.
 bool allowed(float step, int bits) { return std::isnormal(step) && step > 0 && std::isfinite(bottom_of(bits) * step); }
 
+/// Returns three digits of a positive number, and no more than it.
+std::string rounded_down(double x) {
+  const double unit = std::pow(10, std::floor(std::log10(x)) - 2);
+  return fmt::format("{:.3g}", std::floor(x / unit) * unit);
+}
+
 std::uint64_t grid_size_in_bits(int bits, std::uint64_t elements) {
   return step_bits + static_cast<std::uint64_t>(bits) * elements;
 }
@@ -149,8 +155,8 @@ codec_entry fixed_grid_codec() {
         if (!allowed(step, bits))
           throw error(errc::usage,
                       fmt::format("step of codec 'fixed-grid' is {}, which is out of range", given.text("step")),
-                      fmt::format("allowed with bits={}: {:.3g} to {:.3g}", bits, std::numeric_limits<float>::min(),
-                                  std::numeric_limits<float>::max() / -bottom_of(bits)));
+                      fmt::format("allowed with bits={}: {:.3g} to {}", bits, std::numeric_limits<float>::min(),
+                                  rounded_down(std::numeric_limits<float>::max() / -bottom_of(bits))));
         return std::make_unique<fixed_grid>(step, bits, rounding_of(given));
       },
       .decode = decode_fixed_grid,

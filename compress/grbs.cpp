@@ -177,7 +177,12 @@ public:
 
   capabilities can() const override {
     const bool all = mask_.row_ratio == 1 && mask_.column_ratio == 1 && mask_.layer_ratio == 1;
-    return {.exact = all, .unbiased = all, .deterministic = all, .fixed_size = mask_.layer_ratio == 1, .linear = true};
+    return {.exact = all,
+            .unbiased = all,
+            .deterministic = all,
+            .fixed_size = mask_.layer_ratio == 1,
+            .linear = true,
+            .whole_vectors = true};
   }
 
   std::shared_ptr<const packet_form> form() const override {
@@ -220,7 +225,11 @@ private:
       return elements == 0 ? std::vector<tensor_shape>{} : std::vector{tensor_shape{1, elements}};
     const auto size = std::transform_reduce(tensors_.begin(), tensors_.end(), std::size_t{0}, std::plus{},
                                             [](const auto& t) { return t.size(); });
-    GOSSAMER_ASSERT(size == elements, "grbs:layout=tensor is given vectors of the tensors that it was made for");
+    if (size != elements)
+      throw error(errc::usage,
+                  fmt::format("grbs:layout=tensor is given {} elements, and the tensors that it was made for have {}",
+                              elements, size),
+                  "encode the whole vector, or use layout=flat");
     return tensors_;
   }
 
@@ -265,7 +274,8 @@ E |C(v) - v|^2 = (1 - kept / B) |v|^2.
 layout=tensor: of each tensor, rows from r and columns from c on are kept, wrapping around, with r and c uniform;
 max(1, floor(rows / R_row + 1/2)) rows, and likewise columns with R_column; and each tensor as a whole with
 probability 1 / R_layer. R = R_row R_column R_layer. A tensor of one row is taken for one of one column.
-E |C(v) - v|^2 <= (1 - c / R_layer) |v|^2, c the least share that is kept of a tensor which is kept at all.)";
+E |C(v) - v|^2 <= (1 - c / R_layer) |v|^2, c the least share that is kept of a tensor which is kept at all.
+Algorithms that cut vectors into parts before they encode them need layout=flat.)";
 
 } // namespace
 

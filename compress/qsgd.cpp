@@ -105,15 +105,8 @@ public:
     return p;
   }
 
-  std::uint64_t bits(std::size_t elements) const override {
-    const auto norms = form_.norms_bits(elements);
-    if (form_.code == coding::fixed)
-      return norms + static_cast<std::uint64_t>(form_.code_bits()) * elements;
-    const auto bucket = std::max<std::uint64_t>(1, form_.bucket_of(elements));
-    const auto whole = elements / bucket;
-    const auto most = static_cast<double>(whole) * most_bits(bucket) + most_bits(elements % bucket);
-    return norms + static_cast<std::uint64_t>(std::ceil(most));
-  }
+  std::uint64_t bits(std::size_t elements) const override { return size_in_bits(elements, largest_); }
+  std::uint64_t most_bits(std::size_t elements) const override { return size_in_bits(elements, true); }
 
   std::shared_ptr<const packet_form> form() const override {
     if (form_.code != coding::fixed)
@@ -149,10 +142,23 @@ private:
     return finite;
   }
 
+  /// @param all_large whether all elements of a bucket may have the largest level, as with norm=max, or when N
+  /// overflows
+  std::uint64_t size_in_bits(std::uint64_t elements, bool all_large) const {
+    const auto norms = form_.norms_bits(elements);
+    if (form_.code == coding::fixed)
+      return norms + static_cast<std::uint64_t>(form_.code_bits()) * elements;
+    const auto bucket = std::max<std::uint64_t>(1, form_.bucket_of(elements));
+    const auto whole = elements / bucket;
+    const auto most = static_cast<double>(whole) * most_stream_bits(bucket, all_large)
+                      + most_stream_bits(elements % bucket, all_large);
+    return norms + static_cast<std::uint64_t>(std::ceil(most));
+  }
+
   /// The most bits of the stream of one bucket. With an l2 norm, sum y_i^2 = s^2, and |k_i| - 1 < |y_i|.
-  double most_bits(std::uint64_t elements) const {
+  double most_stream_bits(std::uint64_t elements, bool all_large) const {
     const double s = form_.levels, slack = 1 + 1e-5; // allowance for the rounding of floats
-    const double energy = largest_ ? static_cast<double>(elements) * s * s : slack * s * s;
+    const double energy = all_large ? static_cast<double>(elements) * s * s : slack * s * s;
     return most_level_bits(stream_of(form_.code), elements, form_.levels, energy);
   }
 
@@ -213,7 +219,7 @@ of a bucket: a quarter of the paper's first term.
 code=fixed sends k in 1 + ceil(log2(s + 1)) bits. elias-sparse sends of each k that is not 0 its distance from the one
 before, its sign and |k|; elias-dense sends |k| + 1 and the sign of what is not 0; numbers are in Elias' omega code.
 When delta is below 2^-126, N is sent as 0. When N overflows, the largest float takes its place, which is as unbiased,
-but then the bits of an Elias code may exceed the bound.)";
+but then an Elias code may be as long as with norm=max.)";
 
 } // namespace
 

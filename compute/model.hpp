@@ -71,7 +71,7 @@ public:
   /// Returns their shapes in files of models; by default (columns) for a single row and (rows, columns) for more.
   virtual std::vector<std::vector<std::size_t>> tensor_sides() const;
   /// The tensors that a file of a model holds beside x. They follow from x and the training data: the statistics by
-  /// which layers normalise. By default none.
+  /// which layers normalise, and tensors of x under their other names. By default none.
   virtual std::vector<std::string> buffer_names() const { return {}; }
   virtual std::vector<named_tensor> buffers_at(std::span<const float> /*x*/) const { return {}; }
   /// Writes the point where training starts: 0 for convex models, random otherwise; the same on every worker that

@@ -230,7 +230,7 @@ rows = [re.split("  +", line) for line in open(sys.argv[1]) if re.match(r"\S.*  
 table = [row for row in rows[1:] if len(row) == 6 and row[2] != "-" and " along " not in row[0]]
 name, rate = (table[0] if sys.argv[2] == "first" else max(table, key=lambda row: float(row[2])))[:2]
 algorithm, _, codec = name.partition(" with ")
-print("--algorithm", algorithm, *(["--codec", codec] if codec else []), "--lr", rate)
+print("--algorithm", algorithm, *(["--codec", codec] if codec else []), "--lr", rate.removesuffix(" (edge)"))
 PY
 }
 

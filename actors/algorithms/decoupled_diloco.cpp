@@ -394,6 +394,7 @@ const algorithm_entry decoupled_diloco_entry{
     },
     .masters = one_master,
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<syncer>(s); },
+    .packs_parts = [](const arguments& given) { return given.integer("fragments") > 1; },
 };
 
 } // namespace gossamer::actors

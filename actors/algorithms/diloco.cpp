@@ -149,6 +149,7 @@ const algorithm_entry diloco_entry{
                .on_loss = interrupted_round::repeat,
                .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<diloco>(s); },
+    .packs_parts = [](const arguments&) { return true; },
 };
 
 } // namespace gossamer::actors

@@ -68,6 +68,7 @@ const algorithm_entry one_bit_adam_entry{
               .parameters = with_one_bit_moments({})},
     .traits = traits_of_one_bit_moments(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<one_bit_adam>(s); },
+    .packs_parts = [](const arguments&) { return true; },
 };
 
 } // namespace gossamer::actors

@@ -200,11 +200,12 @@ private:
 };
 
 std::size_t shards(const arguments& given) { return static_cast<std::size_t>(given.integer("shards")); }
+bool has_several_shards(const arguments& given) { return shards(given) > 1; }
 
 std::unique_ptr<algorithm> make_worker(const algorithm_setup& s) { return std::make_unique<server_worker>(s.initial); }
 
 std::unique_ptr<algorithm> make_bounded_worker(const algorithm_setup& s) {
-  if (shards(s.given) > 1 && bounds_staleness(s.given))
+  if (has_several_shards(s.given) && bounds_staleness(s.given))
     throw error(errc::usage, "async-sgd bounds staleness at one master, and cannot with shards",
                 "leave out shards or staleness");
   return make_worker(s);
@@ -250,6 +251,7 @@ const algorithm_entry parameter_server_sgd_entry{
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<synchronous_server>(shard_of(s));
     },
+    .packs_parts = has_several_shards,
 };
 
 const algorithm_entry async_sgd_entry{
@@ -270,6 +272,7 @@ const algorithm_entry async_sgd_entry{
     .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<asynchronous_server>(shard_of(s), s.given);
     },
+    .packs_parts = has_several_shards,
 };
 
 } // namespace gossamer::actors

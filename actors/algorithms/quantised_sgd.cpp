@@ -76,6 +76,7 @@ const algorithm_entry quantised_sgd_entry{
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<quantised_sgd>(s.initial, s.given);
     },
+    .packs_parts = [](const arguments& given) { return given.is("mean", "owners"); },
 };
 
 } // namespace gossamer::actors

@@ -131,6 +131,7 @@ const algorithm_entry streaming_diloco_entry{
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<streaming_diloco>(s);
     },
+    .packs_parts = [](const arguments&) { return true; },
 };
 
 } // namespace gossamer::actors

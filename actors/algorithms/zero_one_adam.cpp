@@ -188,6 +188,7 @@ const algorithm_entry zero_one_adam_entry{
                   "1e-5")},
     .traits = traits_of_one_bit_moments(),
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },
+    .packs_parts = [](const arguments&) { return true; },
 };
 
 } // namespace gossamer::actors

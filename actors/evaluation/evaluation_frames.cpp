@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace gossamer::actors {
 
 namespace {
@@ -13,6 +16,12 @@ void visit(archive& a, snapshot& s) { // of a master, which averages no models
   a(s.gradients)(s.sent.frames)(s.sent.payload_bits)(s.sent.wire_bits)(s.sent.bits_between_islands)(s.model);
 }
 void visit(archive& a, partial_mean& m) { a(m.spread)(m.mean); }
+
+/// True if some models have this spread. That of models which have diverged is NaN, and so is an element of their mean.
+bool is_possible(const partial_mean& m) {
+  const auto is_finite = [](float x) { return std::isfinite(x); };
+  return m.spread >= 0 || (std::isnan(m.spread) && !std::ranges::all_of(m.mean.view(), is_finite));
+}
 
 } // namespace
 
@@ -61,7 +70,7 @@ std::map<rank_block, partial_mean> read_partial_means(const frame& f, const std:
     auto& part = parts[where];
     part.models = count.models;
     visit(bytes, part);
-    if (part.mean.size() != dimension || !(part.spread >= 0))
+    if (part.mean.size() != dimension || !is_possible(part))
       throw error(errc::bad_packet, fmt::format("a mean has {} elements and a spread of {}, and the model {} elements",
                                                 part.mean.size(), part.spread, dimension));
   }

@@ -37,7 +37,7 @@ inline head_count merge(head_count a, head_count b) { return {a.models + b.model
 /// @param job the number of the request that it answers
 frame to_frame(const std::map<rank_block, partial_mean>& parts, std::uint64_t job, life from, buffer_pool pool);
 /// @param expected the parts that must come: the frame does not name them @param dimension of each mean
-/// @error errc::bad_packet when the frame does not contain these
+/// @error errc::bad_packet when the frame does not contain these, or no models have such a mean and spread
 std::map<rank_block, partial_mean> read_partial_means(const frame& f, const std::map<rank_block, head_count>& expected,
                                                       std::size_t dimension, buffer_pool pool);
 

@@ -1,6 +1,7 @@
 #include "gossamer/actors/hosting/evaluator.hpp"
 
 #include "gossamer/actors/evaluation/evaluation_frames.hpp"
+#include "gossamer/compute/stratified.hpp"
 #include "gossamer/topology/islands.hpp"
 
 #include <spdlog/spdlog.h>
@@ -12,14 +13,6 @@ namespace gossamer::actors {
 namespace {
 
 constexpr std::size_t most_training_samples = 10'000;
-
-/// Up to `most` samples spread evenly over the set.
-std::vector<std::uint32_t> spread(std::size_t samples, std::size_t most) {
-  std::vector<std::uint32_t> indices(std::min(samples, most));
-  for (std::size_t k = 0; k < indices.size(); ++k)
-    indices[k] = static_cast<std::uint32_t>(k * samples / indices.size());
-  return indices;
-}
 
 /// Returns the parts one behind the other.
 vec joined(std::span<const owned_model> parts, buffer_pool pool) {
@@ -133,8 +126,9 @@ private:
   std::map<std::uint32_t, std::unique_ptr<link>> ways_;
   evaluation_record record_;              // that of the evaluation that is under way
   std::unique_ptr<compute::model> model_; // made when it is needed first, in the thread that uses it
-  std::vector<std::uint32_t> train_ = spread(setup_.run->data.train.samples, most_training_samples);
-  std::vector<std::uint32_t> test_ = spread(setup_.run->data.test.samples, setup_.run->data.test.samples);
+  std::vector<std::uint32_t> train_ = compute::stratified_sample(setup_.run->data.train.samples, most_training_samples);
+  std::vector<std::uint32_t> test_ =
+      compute::stratified_sample(setup_.run->data.test.samples, setup_.run->data.test.samples);
 };
 
 caf::behavior evaluator_actor(caf::stateful_actor<std::optional<evaluator>>* self, const evaluator_setup& setup) {

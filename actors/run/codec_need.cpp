@@ -45,4 +45,10 @@ void require_linear(const compress::codec& c, std::string_view who, std::string_
   require([](const auto& can) { return can.linear; }, "linear", c, who, codec_name, known);
 }
 
+void require_parts(const compress::codec& c, std::string_view who, std::string_view codec_name) {
+  if (c.can().whole_vectors)
+    throw error(errc::usage, fmt::format("{} packs parts of the vector, and '{}' needs it whole", who, codec_name),
+                "use layout=flat, or another codec");
+}
+
 } // namespace gossamer::actors

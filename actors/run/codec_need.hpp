@@ -15,4 +15,7 @@ void require(codec_need need, const compress::codec& c, std::string_view who, st
 void require_linear(const compress::codec& c, std::string_view who, std::string_view codec_name,
                     const registry<compress::codec_entry>& known);
 
+/// @error errc::usage if the codec needs whole vectors, for an algorithm that packs parts of them
+void require_parts(const compress::codec& c, std::string_view who, std::string_view codec_name);
+
 } // namespace gossamer::actors

@@ -216,6 +216,47 @@ void plan(experiment& e) {
   e.evaluation_steps = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(between * steps_per_epoch)));
 }
 
+/// Checks all that needs no data, which may take long to load, and makes the parts that need none.
+std::shared_ptr<experiment> prepare_without_data(run_settings settings, const tables& known) {
+  auto e = std::make_shared<experiment>();
+  e->known = known;
+  e->settings = std::move(settings);
+  auto& s = e->settings;
+  check_numbers(s);
+
+  const auto algorithm = known.algorithms.resolve(s.algorithm);
+  e->algorithm = &algorithm.first;
+  e->algorithm_arguments = algorithm.second;
+  s.algorithm = algorithm.second.resolved().to_string();
+  if (e->algorithm->masters)
+    e->masters = e->algorithm->masters(algorithm.second);
+
+  if (s.codec == automatic)
+    s.codec = e->algorithm->traits.default_codec;
+  check_table(known.codecs);
+  const auto codec = compress::make_codec(s.codec, {}, known.codecs);
+  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
+  if (e->algorithm->packs_parts && e->algorithm->packs_parts(algorithm.second))
+    require_parts(*codec, e->algorithm->about.name, s.codec);
+  s.codec = codec->spelling();
+
+  e->islands = islands_of(*e);
+  e->host.optimiser = compute::make_optimiser(optimiser_of(*e), known.optimisers);
+  if (!s.epochs && !s.steps && !s.seconds)
+    s.epochs = default_epochs;
+  const auto schedule = compute::schedules().resolve(s.schedule);
+  if (schedule.first.needs_planned_epochs && !s.epochs && !s.steps)
+    throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
+                "give --epochs or --steps beside --seconds");
+  e->schedule = schedule.first.make(schedule.second);
+  known.data.resolve(s.data);
+  known.models.resolve(s.model);
+  compute::partitions().resolve(s.partition);
+  within_memory(fmt::format("building the graph of {} workers", s.workers),
+                "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
+  return e;
+}
+
 } // namespace
 
 std::set<rank> experiment::vacancies() const {
@@ -311,42 +352,14 @@ std::uint64_t experiment::most_under_way() const {
 
 std::string experiment::name_of(rank i) const { return actors::name_of(i, settings.worker_ranks()); }
 
+void check_without_data(run_settings settings, const tables& known) {
+  prepare_without_data(std::move(settings), known);
+}
+
 std::shared_ptr<const experiment> prepare(run_settings settings, const tables& known) {
-  auto e = std::make_shared<experiment>();
-  e->known = known;
-  e->settings = std::move(settings);
+  const auto devices = cuda::parse_devices(settings.device);
+  auto e = prepare_without_data(std::move(settings), known);
   auto& s = e->settings;
-  check_numbers(s);
-  const auto devices = cuda::parse_devices(s.device);
-
-  const auto algorithm = known.algorithms.resolve(s.algorithm);
-  e->algorithm = &algorithm.first;
-  e->algorithm_arguments = algorithm.second;
-  s.algorithm = algorithm.second.resolved().to_string();
-  if (e->algorithm->masters)
-    e->masters = e->algorithm->masters(algorithm.second);
-
-  if (s.codec == automatic)
-    s.codec = e->algorithm->traits.default_codec;
-  check_table(known.codecs);
-  const auto codec = compress::make_codec(s.codec, {}, known.codecs);
-  require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
-  s.codec = codec->spelling();
-
-  e->islands = islands_of(*e);
-  const auto optimiser = optimiser_of(*e);
-  e->host.optimiser = compute::make_optimiser(optimiser, known.optimisers);
-  if (!s.epochs && !s.steps && !s.seconds)
-    s.epochs = default_epochs;
-  const auto schedule = compute::schedules().resolve(s.schedule);
-  if (schedule.first.needs_planned_epochs && !s.epochs && !s.steps)
-    throw error(errc::usage, fmt::format("schedule '{}' has to know how long the run will be", s.schedule),
-                "give --epochs or --steps beside --seconds");
-  e->schedule = schedule.first.make(schedule.second);
-  known.models.resolve(s.model); // early, since loading the data may take long
-  compute::partitions().resolve(s.partition);
-  within_memory(fmt::format("building the graph of {} workers", s.workers),
-                "use fewer workers, or a topology with fewer edges", [&] { build_graph(*e); });
 
   e->data = compute::load_data(s.data, s.seed, s.data_dir, s.files, known.data);
   if (s.batch > e->data.train.samples)
@@ -354,7 +367,7 @@ std::shared_ptr<const experiment> prepare(run_settings settings, const tables& k
                 fmt::format("--batch is {}, but the training set has {} samples", s.batch, e->data.train.samples),
                 "a minibatch holds at most all of them");
   if (!s.lr)
-    s.lr = default_lr(e->algorithm->traits, optimiser, e->data.train, s.workers, known.optimisers);
+    s.lr = default_lr(e->algorithm->traits, optimiser_of(*e), e->data.train, s.workers, known.optimisers);
   e->shards = std::make_shared<const compute::shards>(compute::deal(s.partition, e->data.train, s.workers, s.seed));
   const std::shared_ptr<const compute::model> model = compute::make_model(model_here(*e), e->data.train, known.models);
   within_memory(fmt::format("making a model of {} parameters", model->dimension()), "choose a smaller --model", [&] {

@@ -112,6 +112,10 @@ struct experiment {
   }
 };
 
+/// Makes the checks of `prepare` that need no data. Builds the graph of the workers.
+/// @error as `prepare`
+void check_without_data(run_settings settings, const tables& known = {});
+
 /// Checks all settings against each other and loads the data.
 /// @param known what the settings may name; a program with entries of its own passes its own tables
 /// @error errc::usage, errc::io, errc::bad_data from the parts; a setting that the algorithm cannot work with (graph

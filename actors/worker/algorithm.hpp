@@ -152,6 +152,9 @@ struct algorithm_entry {
   std::unique_ptr<algorithm> (*make_master)(const algorithm_setup&) = nullptr;
   /// The pairs with these parameters; null if `traits.exchange` holds with all of them.
   exchange_pattern (*exchange)(const arguments&) = nullptr;
+  /// True if with these parameters the run's codec gets parts of vectors: a run refuses codecs that need whole ones
+  /// (capabilities::whole_vectors). Null if it never does.
+  bool (*packs_parts)(const arguments&) = nullptr;
   /// Known failures. The algorithm finds the minimum with all other optimisers and schedules
   /// (tests/simulation/minimum_laws_test.cpp).
   std::vector<limitation> limits = {};

@@ -3,6 +3,7 @@
 #include "gossamer/apps/detail/flag_text.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gossamer::apps {
 
@@ -21,6 +22,9 @@ std::string command_help(const command_text& command, const std::string& program
 
 /// Returns the help of a program: its commands.
 std::string program_help(const CLI::App& app, std::size_t width);
+
+/// Returns the words of a command line, with `help train` as `train --help`.
+std::vector<char*> with_help_flag(const CLI::App& app, std::vector<char*> words);
 
 /// Returns what a program says when it is called with nothing.
 std::string short_help(const std::string& program);

@@ -22,6 +22,10 @@ struct reproduce_options {
   double run_limit_s = 3600;
 };
 
+/// Refuses flags in `more` that one of the reproductions compares, or that all there are do. Other names may be wrong.
+/// @error errc::usage
+void check_not_compared(const reproduce_options& o);
+
 /// `gossamer reproduce`: makes tables and figures of papers again.
 /// @param understand parses flags as `gossamer simulate` does
 /// @returns 0, or 128 + signal when it was interrupted

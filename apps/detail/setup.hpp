@@ -24,6 +24,11 @@ struct run_setup {
 run_setup set_up_local(const program& p, run_options o);
 run_setup set_up_simulation(const program& p, run_options o);
 
+/// Make the checks of these that need no data, so that of many runs each is checked before the first begins.
+/// @error likewise
+void check_local(const program& p, const run_options& o);
+void check_simulation(const program& p, run_options o);
+
 /// Says which learning rate was chosen, unless the user or a resumed run did.
 void tell_default_lr(const run_setup& run, const std::function<void(const std::string&)>& say);
 

@@ -126,7 +126,9 @@ constexpr const char* differences =
 std::vector<shape> shapes_of(const std::vector<const char*>& dying, bool quick) {
   const double points = quick ? 10 : 5;
   const auto near = [](const char* rate, const char* how, double printed, double margin) {
-    return [=](const findings& f) { return within(f(goodput, rate, how), printed - margin, printed + margin); };
+    return [=](const findings& f) {
+      return surely_within(ranged(f, goodput, {rate, how}), printed - margin, printed + margin);
+    };
   };
   const auto more = [dying](const char* a, const char* b, double least) {
     return [=](const findings& f) {
@@ -138,7 +140,7 @@ std::vector<shape> shapes_of(const std::vector<const char*>& dying, bool quick) 
   return {{"without deaths nothing is lost",
            [](const findings& f) {
              return each(groupings, [&](const grouping& how) {
-               return within(f(goodput, rates.front().name, how.name), 97, 100.5);
+               return surely_within(ranged(f, goodput, {rates.front().name, how.name}), 97, 100.5);
              });
            }},
           {"one group has about 18 % where that is printed", near("most (18 %)", one, 18, points)},
@@ -146,7 +148,7 @@ std::vector<shape> shapes_of(const std::vector<const char*>& dying, bool quick) 
           {"16 groups come to 86 %, to 5 points", near("most (18 %)", sixteen, 86, points)},
           {"where one group comes to 27 %, 16 come to 88 or more",
            [=](const findings& f) {
-             return at_most({quick ? 85.0 : 88.0, "what is printed"}, 1, f(goodput, "many (27 %)", sixteen));
+             return surely_at_least(ranged(f, goodput, {"many (27 %)", sixteen}), quick ? 85 : 88);
            }},
           {"groups that wait for each other are hardly better than one",
            [dying](const findings& f) {

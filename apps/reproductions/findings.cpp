@@ -63,6 +63,8 @@ json to_json(const cell& c) {
   for (const auto& [name, values] : c.values)
     for (const double value : values)
       object["values"][name].push_back(number(value));
+  if (!c.diverged.empty())
+    object["diverged"] = c.diverged;
   object["curve"] = json::array();
   for (const auto& record : c.curve)
     object["curve"].push_back(json::parse(actors::to_json(record)));
@@ -78,6 +80,8 @@ cell cell_from(const json& object) {
   for (const auto& [name, values] : object.at("values").items())
     for (const auto& value : values)
       c.values[name].push_back(number_from(value));
+  if (object.contains("diverged"))
+    c.diverged = object.at("diverged").get<std::vector<std::size_t>>();
   for (const auto& record : object.at("curve"))
     c.curve.push_back(actors::evaluation_from_json(record.dump()));
   return c;
@@ -108,9 +112,14 @@ cell chosen(const reproduction& r, const variant& method, const variant& setting
   }
   for (const auto& m : r.measures)
     c.values[m.name] = values_of(m, runs[best]);
+  for (std::size_t i = 0; i < runs[best].size(); ++i)
+    if (runs[best][i].diverged())
+      c.diverged.push_back(i + 1);
   c.curve = runs[best].front().evaluations;
   return c;
 }
+
+bool cell::diverged_with(std::size_t seed) const { return std::ranges::find(diverged, seed) != diverged.end(); }
 
 const cell& findings::at(std::string_view method, std::string_view setting) const {
   const auto found =
@@ -131,12 +140,22 @@ const std::vector<double>& findings::values(std::string_view measure, std::strin
 }
 
 estimate findings::estimate_of(std::string_view measure, std::string_view method, std::string_view setting) const {
-  return estimated(values(measure, method, setting));
+  const auto& all = values(measure, method, setting);
+  const auto& c = at(method, setting);
+  std::vector<double> ended;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!c.diverged_with(i + 1))
+      ended.push_back(all[i]);
+  return estimated(ended);
 }
 
 named_number findings::operator()(std::string_view measure, std::string_view method, std::string_view setting) const {
-  return {estimate_of(measure, method, setting).mean,
-          fmt::format("{} of {}{}", measure, method, setting.empty() ? "" : fmt::format(" ({})", setting))};
+  const auto& all = values(measure, method, setting);
+  auto what = fmt::format("{} of {}{}", measure, method, setting.empty() ? "" : fmt::format(" ({})", setting));
+  if (all.size() != 1)
+    throw error(errc::bad_data, fmt::format("{} has {} seeds, where one is judged", what, all.size()),
+                "judge several by their interval: ranged, quotient or difference");
+  return {all.front(), std::move(what)};
 }
 
 namespace {
@@ -159,6 +178,9 @@ std::vector<double> of_both(const findings& f, std::string_view measure, const p
 
 ranged_number ranged(std::span<const double> values, std::string name) {
   const auto e = estimated(values);
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  if (!std::isfinite(e.mean) && std::ranges::any_of(values, [](double value) { return std::isfinite(value); }))
+    return {e.mean, -inf, inf, std::move(name)};
   const double half = e.half_width.value_or(0);
   return {e.mean, e.mean - half, e.mean + half, std::move(name)};
 }
@@ -176,14 +198,26 @@ ranged_number difference(const findings& f, std::string_view measure, const plac
                 fmt::format("{} of {} less {}", measure, text_of(a), text_of(b)));
 }
 
+ranged_number difference(const findings& f, std::string_view measure, std::span<const std::pair<place, place>> pairs,
+                         std::string name) {
+  std::vector<double> means;
+  for (const auto& [a, b] : pairs) {
+    const auto of_one = of_both(f, measure, a, b, std::minus<>{});
+    means.resize(of_one.size());
+    std::ranges::transform(means, of_one, means.begin(), std::plus<>{});
+  }
+  for (double& one : means)
+    one /= static_cast<double>(pairs.size());
+  return ranged(means, std::move(name));
+}
+
 ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
                          std::span<const std::string> settings) {
-  std::vector<double> all;
-  for (const auto& setting : settings) {
-    const auto of_one = of_both(f, measure, {a, setting}, {b, setting}, std::minus<>{});
-    all.insert(all.end(), of_one.begin(), of_one.end());
-  }
-  return ranged(all, fmt::format("{} of {} less {} (mean of {} settings)", measure, a, b, settings.size()));
+  std::vector<std::pair<place, place>> pairs;
+  for (const auto& setting : settings)
+    pairs.push_back({{a, setting}, {b, setting}});
+  return difference(f, measure, pairs,
+                    fmt::format("{} of {} less {} (mean of {} settings)", measure, a, b, settings.size()));
 }
 
 ranged_number ranged(const findings& f, std::string_view measure, const place& a) {
@@ -229,7 +263,7 @@ std::string to_text(const estimate& e, int digits) {
   auto text = fmt::format("{:.{}g}", e.mean, digits);
   constexpr double rounding = 1e-9;
   if (e.half_width && *e.half_width > rounding * std::abs(e.mean))
-    text += fmt::format(" +- {:.1g}", *e.half_width);
+    text += fmt::format(" +- {:g}", std::stod(fmt::format("{:.1g}", *e.half_width))); // "50", where "5e+01" is no help
   return text;
 }
 

@@ -63,28 +63,32 @@ reproduction kolehmainen2025_noloco(bool quick) {
                  "sgd", "--lr", "0.01", "--sample-time", "1", "--cost", "none"},
       .methods = {{diloco, {"--algorithm", fmt::format("diloco:period={}", period)}},
                   {noloco, {"--algorithm", fmt::format("noloco:period={}", period)}}},
-      .seeds = 1,
+      .seeds = quick ? 1u : 3u,
       .measures = {waiting_share(), exchange_ms(period), training_loss()},
       .numbers = {{share, diloco, most, "about 20"}},
       .shapes = {{"waiting for the slowest takes about 20 % of DiLoCo's time with the most workers",
                   [=](const findings& f) {
-                    return quick ? within(f(share, diloco, most), 10, 40) : within(f(share, diloco, most), 16, 24);
+                    return surely_within(ranged(f, share, {diloco, most}), quick ? 10 : 16, quick ? 40 : 24);
                   }},
                  {"it grows with the workers",
-                  [=](const findings& f) { return at_most(f(share, diloco, least), 0.9, f(share, diloco, most)); }},
+                  [=](const findings& f) {
+                    return surely_at_most(quotient(f, share, {diloco, least}, {diloco, most}), 0.9);
+                  }},
                  {"NoLoCo waits for at most half of that",
                   [=](const findings& f) {
-                    return at_most(f(share, noloco, most), quick ? 0.75 : 0.5, f(share, diloco, most));
+                    return surely_at_most(quotient(f, share, {noloco, most}, {diloco, most}), quick ? 0.75 : 0.5);
                   }},
                  {"an exchange of NoLoCo takes one hop, however many workers there are",
                   [=](const findings& f) {
-                    return within(f(exchange, noloco, least + ", 10 ms"), 9.9, 10.1)
-                           && within(f(exchange, noloco, most + ", 10 ms"), 9.9, 10.1);
+                    const auto one_hop = [&](const std::string& where) {
+                      return surely_within(ranged(f, exchange, {noloco, where}), 9.9, 10.1);
+                    };
+                    return one_hop(least + ", 10 ms") && one_hop(most + ", 10 ms");
                   }},
                  {"an all-reduce takes at least log2 n times as long",
                   [=](const findings& f) {
-                    return at_most(f(exchange, noloco, most + ", 10 ms"), 1 / hops,
-                                   f(exchange, diloco, most + ", 10 ms"));
+                    const auto where = most + ", 10 ms";
+                    return surely_at_most(quotient(f, exchange, {noloco, where}, {diloco, where}), 1 / hops);
                   }}},
       .pictures = {{.kind = picture_kind::points, .x = "workers", .y = share, .log_x = true}},
   };

@@ -9,11 +9,21 @@ namespace gossamer::apps {
 
 namespace {
 
+/// Returns "0.123 +- 0.004", of the seeds that did not diverge, and how many did.
+std::string estimate_text(const findings& f, const measure& m, const cell& c) {
+  const auto all = f.values(m.name, c.method, c.setting).size();
+  if (c.diverged.size() == all)
+    return "diverged";
+  auto text = to_text(f.estimate_of(m.name, c.method, c.setting), m.digits);
+  if (!c.diverged.empty())
+    text += fmt::format(", {} of {} diverged", c.diverged.size(), all);
+  return text;
+}
+
 /// Returns "0.123 +- 0.004 (paper: 0.1)".
 std::string entry(const reproduction& r, const findings& f, const measure& m, const variant& method,
                   const variant& setting) {
-  const bool diverged = m.of && f.at(method.name, setting.name).curve.empty();
-  auto text = diverged ? "diverged" : to_text(f.estimate_of(m.name, method.name, setting.name), m.digits);
+  auto text = estimate_text(f, m, f.at(method.name, setting.name));
   for (const auto& p : r.numbers)
     if (p.measure == m.name && p.method == method.name && p.setting == setting.name)
       text += fmt::format(" (paper: {})", p.text);
@@ -106,7 +116,7 @@ std::string wrapped(std::string_view words) {
 }
 
 std::string rule_of(const reproduction& r) {
-  auto seeds = r.seeds == 1 ? std::string{"One seed."}
+  auto seeds = r.seeds == 1 ? std::string{"One seed, on which the claims are judged."}
                             : fmt::format("Means of {} seeds, with half the width of their 95 % interval.", r.seeds);
   if (r.rates.size() < 2)
     return seeds;
@@ -160,7 +170,7 @@ std::string csv(const findings& f) {
       for (std::size_t i = 0; i < values.size(); ++i)
         text += fmt::format("\"{}\",\"{}\",{},\"{}\",{},{}\n", c.method, c.setting,
                             c.rate ? fmt::format("{}", *c.rate) : "", name, i + 1,
-                            std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
+                            std::isfinite(values[i]) && !c.diverged_with(i + 1) ? fmt::format("{}", values[i]) : "");
   return text;
 }
 

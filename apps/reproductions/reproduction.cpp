@@ -111,11 +111,6 @@ verdict at_most(const named_number& a, double factor, const named_number& b) {
           fmt::format("{} = {:.4g}, at most {}{} = {:.4g}", a.name, a.value, times, b.name, factor * b.value)};
 }
 
-verdict at_most_above(const named_number& a, double margin, const named_number& b) {
-  return {a.value <= b.value + margin,
-          fmt::format("{} = {:.4g}, at most {} = {:.4g}, and {:.4g} more", a.name, a.value, b.name, b.value, margin)};
-}
-
 verdict within(const named_number& a, double low, double high) {
   return {low <= a.value && a.value <= high,
           fmt::format("{} = {:.4g}, within {:.4g} to {:.4g}", a.name, a.value, low, high)};
@@ -123,21 +118,25 @@ verdict within(const named_number& a, double low, double high) {
 
 namespace {
 
-std::string said_of(const ranged_number& a, std::string_view side, double bound) {
+std::string said_of(const ranged_number& a, std::string_view bounds) {
   if (std::isnan(a.value))
     return fmt::format("{}: neither is finite", a.name);
   const auto range = a.least == a.most ? std::string{} : fmt::format(" ({:.4g} to {:.4g})", a.least, a.most);
-  return fmt::format("{} = {:.4g}{}, {} {:.4g}", a.name, a.value, range, side, bound);
+  return fmt::format("{} = {:.4g}{}, {}", a.name, a.value, range, bounds);
 }
 
 } // namespace
 
 verdict surely_at_most(const ranged_number& a, double bound) {
-  return {std::isfinite(a.value) && a.most <= bound, said_of(a, "at most", bound)};
+  return {std::isfinite(a.value) && a.most <= bound, said_of(a, fmt::format("at most {:.4g}", bound))};
 }
 
 verdict surely_at_least(const ranged_number& a, double bound) {
-  return {a.least >= bound, said_of(a, "at least", bound)};
+  return {a.least >= bound, said_of(a, fmt::format("at least {:.4g}", bound))};
+}
+
+verdict surely_within(const ranged_number& a, double low, double high) {
+  return {low <= a.least && a.most <= high, said_of(a, fmt::format("within {:.4g} to {:.4g}", low, high))};
 }
 
 verdict operator&&(const verdict& a, const verdict& b) { return {a.holds && b.holds, a.evidence + "; " + b.evidence}; }

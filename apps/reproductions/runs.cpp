@@ -146,13 +146,16 @@ flags faults_of(const reproduction& r, const variant& method, const variant& set
   return {"--faults", file.string()};
 }
 
+/// Returns how many runs each method has in a setting, at one rate.
+std::size_t repeats_of(const reproduction& r) { return std::max<std::size_t>(r.seeds, 1); }
+
 std::vector<kept_run> all_runs(const reproduction& r, const run_maker& how) {
   std::vector<kept_run> runs;
   result_keys keys{how.self.known()};
   for (const auto& method : r.methods)
     for (const auto& setting : r.settings)
       for (std::size_t rate = 0; rate < std::max<std::size_t>(r.rates.size(), 1); ++rate)
-        for (std::size_t seed = 1; seed <= r.seeds; ++seed) {
+        for (std::size_t seed = 1; seed <= repeats_of(r); ++seed) {
           const auto faults = faults_of(r, method, setting, seed, how.folder);
           auto given = flags_of(r, method, setting, rate, seed, how.more);
           given.insert(given.end(), faults.begin(), faults.end());
@@ -171,24 +174,6 @@ flags own_flags(const reproduction& r, const variant& method, const variant& set
     given.insert(given.end(), both.begin(), both.end());
   }
   return given;
-}
-
-/// Refuses flags of the user that the reproduction compares.
-void check_not_swept(const reproduction& r, const flags& more) {
-  std::set<std::string> swept{"--seed"};
-  if (!r.rates.empty())
-    swept.insert("--lr");
-  if (r.faults)
-    swept.insert("--faults");
-  for (const auto& method : r.methods)
-    for (const auto& setting : r.settings)
-      for (const auto& word : own_flags(r, method, setting))
-        if (word.starts_with("--"))
-          swept.insert(word);
-  for (const auto& word : more)
-    if (const auto flag = word.substr(0, word.find('=')); swept.contains(flag))
-      throw error(errc::usage, fmt::format("{} is given, but it is what {} compares", flag, r.name),
-                  fmt::format("leave it out; {} compares {}", r.name, fmt::join(swept, ", ")));
 }
 
 /// One line on a terminal that is written over.
@@ -262,13 +247,34 @@ flags flags_of(const reproduction& r, const variant& method, const variant& sett
   given.insert(given.end(), own.begin(), own.end());
   if (!r.rates.empty())
     given.insert(given.end(), {"--lr", fmt::format("{}", method.rate_unit * r.rates[rate])});
-  given.insert(given.end(), {"--seed", fmt::format("{}", seed), "--check", "no", "--trace", "no"});
+  if (r.seeds > 0)
+    given.insert(given.end(), {"--seed", fmt::format("{}", seed)});
+  given.insert(given.end(), {"--check", "no", "--trace", "no"});
   given.insert(given.end(), more.begin(), more.end());
   return given;
 }
 
+void check_not_compared(const reproduction& r, const flags& more) {
+  std::set<std::string> compared;
+  if (r.seeds > 0)
+    compared.insert("--seed");
+  if (!r.rates.empty())
+    compared.insert("--lr");
+  if (r.faults)
+    compared.insert("--faults");
+  for (const auto& method : r.methods)
+    for (const auto& setting : r.settings)
+      for (const auto& word : own_flags(r, method, setting))
+        if (word.starts_with("--"))
+          compared.insert(word);
+  for (const auto& word : more)
+    if (const auto flag = word.substr(0, word.find('=')); compared.contains(flag))
+      throw error(errc::usage, fmt::format("{} is given, but it is what {} compares", flag, r.name),
+                  fmt::format("leave it out; {} compares {}", r.name, fmt::join(compared, ", ")));
+}
+
 findings carry_out(const reproduction& r, const run_maker& how) {
-  check_not_swept(r, how.more);
+  check_not_compared(r, how.more);
   auto runs = all_runs(r, how);
   std::vector<kept_run*> missing;
   for (auto& run : runs)
@@ -283,7 +289,7 @@ findings carry_out(const reproduction& r, const run_maker& how) {
     for (const auto& setting : r.settings) {
       std::vector<std::vector<outcome>> by_rate(std::max<std::size_t>(r.rates.size(), 1));
       for (auto& of_rate : by_rate)
-        for (std::size_t seed = 0; seed < r.seeds; ++seed, ++next) {
+        for (std::size_t k = 0; k < repeats_of(r); ++k, ++next) {
           of_rate.push_back(next->result);
           f.real_s += next->real_s;
         }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <numbers>
 
 namespace gossamer::apps {
@@ -57,7 +56,7 @@ verdict mostly_best(const findings& f, std::span<const variant> settings, double
   std::string where;
   std::size_t best = 0;
   for (const auto& s : settings.subspan(1)) {
-    const auto of = [&](const char* method) { return f(accuracy, method, s.name).value; };
+    const auto of = [&](const char* method) { return f.estimate_of(accuracy, method, s.name).mean; };
     if (of("CSER") + margin >= std::max(of("CSEA"), of("CSER-PL"))) {
       ++best;
       where += ' ' + s.name;
@@ -118,11 +117,11 @@ verdict ends_above(const findings& f, const char* method, const std::string& rat
 /// Points by which CSER is below SGD, over these ratios.
 ranged_number below_sgd(const findings& f, const std::vector<std::string>& ratios) {
   const auto accuracy = test_accuracy().name;
-  std::vector<double> all;
+  std::vector<std::pair<place, place>> pairs;
   for (const auto& ratio : ratios)
-    std::ranges::transform(f.values(accuracy, "CSER", "1"), f.values(accuracy, "CSER", ratio), std::back_inserter(all),
-                           std::minus<>{});
-  return ranged(all, fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, ratios.size()));
+    pairs.push_back({{"CSER", "1"}, {"CSER", ratio}});
+  return difference(f, accuracy, pairs,
+                    fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, ratios.size()));
 }
 
 } // namespace

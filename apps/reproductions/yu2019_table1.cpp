@@ -90,29 +90,29 @@ reproduction yu2019_table1(bool quick) {
                           },
                           one.undecidable, true});
   }
-  r.shapes.push_back(
-      changed({"an update costs what the paper counts: 64, 36 and 12 bits an element", [=](const findings& f) {
-                 std::vector<verdict> all;
-                 for (const auto& one : rows)
-                   if (one.width > 0)
-                     all.push_back(within(f(width.name, one.method), 0.98 * one.width, 1.02 * one.width));
-                 return all_of(all);
-               }}));
+  r.shapes.push_back(changed(
+      {"an update costs what the paper counts: 64, 36 and 12 bits an element", [=](const findings& f) {
+         std::vector<verdict> all;
+         for (const auto& one : rows)
+           if (one.width > 0)
+             all.push_back(surely_within(ranged(f, width.name, {one.method}), 0.98 * one.width, 1.02 * one.width));
+         return all_of(all);
+       }}));
   r.shapes.push_back(
       {"double quantisation needs fewer bits than QSVRG, which quantises gradients alone", [=](const findings& f) {
-         const auto single = f(bits.name, "QSVRG");
-         return at_most(f(bits.name, "AsyLPG"), 1, single) && at_most(f(bits.name, "Sparse-AsyLPG"), 1, single)
-                && at_most(f(bits.name, "Acc-AsyLPG"), 1, single);
+         return each(std::array{"AsyLPG", "Sparse-AsyLPG", "Acc-AsyLPG"},
+                     [&](auto* both) { return surely_at_most(quotient(f, bits.name, {both}, {"QSVRG"}), 1); });
        }});
   r.shapes.push_back({"AsyLPG sends much less than HALP", [=](const findings& f) {
-                        return at_most(f(bits.name, "AsyLPG"), 1 / much, f(bits.name, "HALP"));
+                        return surely_at_most(quotient(f, bits.name, {"AsyLPG"}, {"HALP"}), 1 / much);
                       }});
-  r.shapes.push_back({"the order is the published one", [=](const findings& f) {
-                        verdict all{true, "from the most to the fewest"};
-                        for (std::size_t i = 1; i < rows.size(); ++i)
-                          all = all && at_most(f(bits.name, rows[i].method), slack, f(bits.name, rows[i - 1].method));
-                        return all;
-                      }});
+  r.shapes.push_back(
+      {"the order is the published one", [=](const findings& f) {
+         verdict all{true, "from the most to the fewest"};
+         for (std::size_t i = 1; i < rows.size(); ++i)
+           all = all && surely_at_most(quotient(f, bits.name, {rows[i].method}, {rows[i - 1].method}), slack);
+         return all;
+       }});
   return r;
 }
 

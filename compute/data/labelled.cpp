@@ -57,7 +57,10 @@ public:
   bool numbers() const { return numbers_; }
   const std::vector<std::string>& names() const { return names_; }
   std::optional<std::size_t> find(const std::string& label) const {
-    const auto found = index_.find(key(label));
+    const auto wanted = key(label);
+    if (std::isnan(wanted.first)) // compares as equal to every class
+      return std::nullopt;
+    const auto found = index_.find(wanted);
     return found == index_.end() ? std::nullopt : std::optional{found->second};
   }
 

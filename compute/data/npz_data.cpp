@@ -73,8 +73,9 @@ private:
   std::vector<named_tensor> all_;
 };
 
-bool are_classes(std::span<const float> targets) {
-  return std::ranges::all_of(targets, [](float v) { return v >= 0 && v < most_classes && v == std::floor(v); });
+/// Returns the first target that is none of the classes 0 to `classes` - 1.
+std::span<const float>::iterator first_other(std::span<const float> targets, float classes) {
+  return std::ranges::find_if_not(targets, [=](float v) { return v >= 0 && v < classes && v == std::floor(v); });
 }
 
 void name_classes(dataset& data, std::size_t classes) {
@@ -92,13 +93,16 @@ data_split load_npz(const arguments& given, const data_files& files, std::uint64
   if (has_test && test.shape != train.shape)
     all.refuse(fmt::format("has samples of {} features in 'X' and of {} in 'X_test', or of another shape",
                            train.features, test.features));
-  const bool whole = are_classes(train.targets) && are_classes(test.targets);
+  const std::span<const float> labels = train.targets, test_labels = test.targets;
+  const bool whole = first_other(labels, most_classes) == labels.end();
   if (given.is("task", "classification") && !whole)
     all.refuse(fmt::format("has labels that are no whole numbers from 0 to {}", most_classes - 1));
   if (whole && !given.is("task", "regression")) {
-    const auto classes = static_cast<std::size_t>(std::ranges::max(train.targets)) + 1;
-    if (has_test && std::ranges::max(test.targets) >= static_cast<float>(classes))
-      all.refuse(fmt::format("has label {} in 'y_test', which is not in 'y'", std::ranges::max(test.targets)));
+    const auto classes = static_cast<std::size_t>(std::ranges::max(labels)) + 1;
+    if (const auto wrong = first_other(test_labels, static_cast<float>(classes)); wrong != test_labels.end())
+      all.refuse(fmt::format("has label {} in 'y_test', which is not in 'y': element {} must be a whole number from 0 "
+                             "to {}; task=regression takes the labels as amounts",
+                             *wrong, wrong - test_labels.begin(), classes - 1));
     if (classes < 2)
       all.refuse("has a single class; task=regression takes the labels as amounts");
     name_classes(train, classes);
@@ -117,7 +121,7 @@ data_files find_npz_file(const arguments& given) { return {{"arrays", given.text
 
 data_entry npz_data() {
   auto task = task_parameter();
-  task.meaning = "what the labels are; auto: classes when they are whole numbers from 0";
+  task.meaning = "what the labels are; auto: classes when y holds whole numbers from 0";
   return {.about = {.name = "npz",
                     .summary = "samples and targets in arrays of NumPy",
                     .maths = "arrays X (samples, ...) and y (samples) of the file, and X_test and y_test if there are "

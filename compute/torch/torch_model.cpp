@@ -3,6 +3,7 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/vec.hpp"
 #include "gossamer/compute/augmentation.hpp"
+#include "gossamer/compute/stratified.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -120,16 +121,14 @@ double torch_model::loss_and_gradient(std::span<const float> x, const batch& sam
   return loss;
 }
 
-/// Takes samples evenly spread over the training data, which may be sorted by class.
 void torch_model::settle_statistics(std::span<const float> x) {
   if (!network_->keeps_statistics() || std::ranges::equal(settled_, x))
     return;
-  std::vector<std::uint32_t> indices(std::min(most_for_statistics, train_.samples));
-  for (std::size_t i = 0; i < indices.size(); ++i)
-    indices[i] = static_cast<std::uint32_t>(i * train_.samples / indices.size());
+  const auto indices = stratified_sample(train_.samples, most_for_statistics);
   settled_.clear();
   network_->forget_statistics();
-  // Parts of equal sizes, because each has the same weight. A part holds every n-th sample, so that it has all classes.
+  // Parts of equal sizes, because each has the same weight. A part holds every n-th sample: a set may be
+  // sorted by class.
   const auto parts = (indices.size() + most_at_once - 1) / most_at_once;
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<std::uint32_t> part;
@@ -144,6 +143,8 @@ std::vector<std::string> torch_model::buffer_names() const {
   std::vector<std::string> result;
   for (const auto& b : network_->buffers())
     result.push_back(b.name);
+  for (const auto& t : network_->parameters())
+    std::ranges::copy(t.other_names, std::back_inserter(result));
   return result;
 }
 
@@ -154,6 +155,13 @@ std::vector<named_tensor> torch_model::buffers_at(std::span<const float> x) cons
     std::vector<named_tensor> result;
     for (auto& b : other.network_->buffers())
       result.push_back({b.name, b.shape, {b.values.begin(), b.values.end()}});
+    auto rest = x;
+    for (const auto& t : network_->parameters()) {
+      const auto values = rest.first(t.size());
+      for (const auto& name : t.other_names)
+        result.push_back({name, t.shape, {values.begin(), values.end()}});
+      rest = rest.subspan(t.size());
+    }
     return result;
   });
 }

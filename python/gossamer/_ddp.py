@@ -46,8 +46,8 @@ class CodecState:
 
     @property
     def sent_bits(self) -> int:
-        """To all others together; over PyTorch with what fills packets up to the longest that may be, over Gossamer
-        with headers."""
+        """To all others together; over PyTorch with what fills packets up to the longest of all, over Gossamer with
+        headers."""
         return self._carrier.sent_bits
 
     def _pack(self, bucket: distributed.GradBucket, values: torch.Tensor) -> numpy.ndarray:
@@ -112,12 +112,12 @@ class _OverTorch:
         self._places: dict[int, _Places] = {}
 
     def start(self, index: int, packet: numpy.ndarray, codec: Codec, elements: int) -> Callable[[], numpy.ndarray]:
-        most_bytes = codec.most_bytes(elements)
         places = self._places.get(index)
-        if places is None or places.packet.numel() != most_bytes:
-            places = self._places[index] = _Places(most_bytes, distributed.get_world_size(self._group))
+        if places is None:
+            places = self._places[index] = _Places(distributed.get_world_size(self._group))
+        longest = codec.most_bytes(elements) if codec.fixed_size else None
+        under_way = places.gather(torch.from_numpy(packet.copy()), longest, self._group)
         self.sent_bits += places.sent_bits
-        under_way = places.gather(torch.from_numpy(packet.copy()), self._group)
 
         def finish() -> numpy.ndarray:
             for part in under_way:
@@ -131,21 +131,30 @@ class _Places:
     """Memory for the packets of one bucket. It is kept from step to step, so that no thread of PyTorch is the last to
     hold a tensor of Python's: that thread would want the interpreter, which may have ended."""
 
-    def __init__(self, most_bytes: int, n: int):
+    def __init__(self, n: int):
         self.size = torch.zeros(1, dtype=torch.int64)
-        self.packet = torch.zeros(most_bytes, dtype=torch.uint8)
         self.sizes = [torch.zeros_like(self.size) for _ in range(n)]
-        self.packets = [torch.zeros_like(self.packet) for _ in range(n)]
-        self.sent_bits = 8 * (n - 1) * (self.size.element_size() + most_bytes)
+        self.packet = torch.zeros(0, dtype=torch.uint8)
+        self.packets = [self.packet] * n
 
-    def gather(self, packet: torch.Tensor, group: Any) -> list[Any]:
-        """Begins to fill in the packets of all processes."""
+    @property
+    def sent_bits(self) -> int:
+        """Of the last round."""
+        return 8 * (len(self.sizes) - 1) * (self.size.element_size() + self.packet.numel())
+
+    def gather(self, packet: torch.Tensor, longest: int | None, group: Any) -> list[Any]:
+        """Begins to fill in the packets of all processes, each as many bytes as the longest may have. If these are not
+        given, waits for the sizes first: only in the thread of backward is the order of collectives that of all."""
         self.size[0] = packet.numel()
+        sizes = distributed.all_gather(self.sizes, self.size, group=group, async_op=True)
+        if longest is None:
+            sizes.wait()
+            longest = max(int(size) for size in self.sizes)
+        if self.packet.numel() != longest:
+            self.packet = torch.zeros(longest, dtype=torch.uint8)
+            self.packets = [torch.zeros_like(self.packet) for _ in self.sizes]
         self.packet[: packet.numel()] = packet
-        return [
-            distributed.all_gather(self.sizes, self.size, group=group, async_op=True),
-            distributed.all_gather(self.packets, self.packet, group=group, async_op=True),
-        ]
+        return [sizes, distributed.all_gather(self.packets, self.packet, group=group, async_op=True)]
 
     def gathered(self) -> list[numpy.ndarray]:
         return [p[: int(s)].numpy() for p, s in zip(self.packets, self.sizes)]

@@ -39,12 +39,13 @@ public:
   std::string spec() const { return codec_->spelling(); }
   const compress::codec& codec() const { return *codec_; }
 
-  /// Beyond the largest vector of a packet the number of bits need not fit 64 of them.
   std::uint64_t bits(std::size_t elements) const {
-    if (elements > compress::packet_most_elements)
-      throw error(errc::usage, fmt::format("the size of a packet of {} elements is asked for", elements),
-                  fmt::format("allowed: up to {} elements", compress::packet_most_elements));
+    check_size(elements);
     return codec_->bits(elements);
+  }
+  std::uint64_t most_bytes(std::size_t elements) const {
+    check_size(elements);
+    return compress::longest_head + compress::whole_bytes(codec_->most_bits(elements));
   }
 
   packet pack(const vec& v, std::uint64_t step) const { return codec_->encode(v, random_, step); }
@@ -82,6 +83,13 @@ public:
   }
 
 private:
+  /// Beyond the largest vector of a packet the number of bits need not fit 64 of them.
+  static void check_size(std::size_t elements) {
+    if (elements > compress::packet_most_elements)
+      throw error(errc::usage, fmt::format("the size of a packet of {} elements is asked for", elements),
+                  fmt::format("allowed: up to {} elements", compress::packet_most_elements));
+  }
+
   static packet read(buffer_pool& pool, const read_only_bytes& bytes, std::size_t elements) {
     auto p = compress::read(pool, std::as_bytes(std::span{bytes.data(), bytes.shape(0)}), elements);
     if (p.elements != elements)
@@ -113,14 +121,13 @@ seed and rank choose its random numbers; all workers have the same seed and a ra
       .def_prop_ro(
           "exact", [](const python_codec& c) { return c.codec().can().exact; },
           "True if what is decoded has the bits of what was encoded.")
+      .def_prop_ro(
+          "fixed_size", [](const python_codec& c) { return c.codec().can().fixed_size; },
+          "True if vectors of one size have packets of one size, but for those of zeros.")
       .def("bits", &python_codec::bits, "elements"_a,
-           "The most bits of payload that a vector of this size, up to 2^32, takes.")
-      .def(
-          "most_bytes",
-          [](const python_codec& c, std::size_t elements) {
-            return compress::longest_head + compress::whole_bytes(c.bits(elements));
-          },
-          "elements"_a, "The most bytes of a packet of a vector of this size.")
+           "The most bits of payload that a vector of this size, up to 2^32, takes, unless its norm overflows.")
+      .def("most_bytes", &python_codec::most_bytes, "elements"_a,
+           "The most bytes of a packet of any vector of this size.")
       .def("encode", &python_codec::encode, "vector"_a, "step"_a,
            "Packs a vector of float32: bytes as an array of uint8. Another step draws other random numbers. Raises "
            "DivergedError where an element is not finite.")

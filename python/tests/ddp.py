@@ -17,7 +17,15 @@ torch.manual_seed(1)
 net = torch.nn.Sequential(torch.nn.Linear(12, 16), torch.nn.ReLU(), torch.nn.Linear(16, 4))
 parallel = DistributedDataParallel(net)
 state = gossamer.torch.CodecState(codec) if codec else None
+packets = []
 if state is not None:
+    pack = state._pack
+
+    def noted(bucket, values):
+        packets.append(pack(bucket, values))
+        return packets[-1]
+
+    state._pack = noted
     parallel.register_comm_hook(state, gossamer.torch.codec_hook)
 optimiser = torch.optim.SGD(parallel.parameters(), lr=0.2)
 for step in range(60):
@@ -37,6 +45,6 @@ for step in range(60):
 accuracy = (net(points[800:]).argmax(1) == labels[800:]).float().mean()
 flat = torch.cat([p.detach().flatten() for p in net.parameters()])
 with open(f"{out}-{rank}.json", "w") as file:
-    bits = state.sent_bits if state else 0
-    json.dump({"model": flat.tolist(), "accuracy": float(accuracy), "bits": bits, "elements": flat.numel()}, file)
+    about = {"model": flat.tolist(), "accuracy": float(accuracy), "elements": flat.numel()}
+    json.dump(about | {"bits": state.sent_bits if state else 0, "packets": [p.nbytes for p in packets]}, file)
 distributed.destroy_process_group()

@@ -25,7 +25,14 @@ def test_packets_come_back_as_the_codec_says():
     assert 0 < packet.nbytes - lossy.bits(1000) // 8 < 30
     assert packet.nbytes < lossy.most_bytes(1000)
     assert lossy.bits(2**32) == 32 + 8 * 2**32
+    assert lossy.fixed_size and not gossamer.Codec("random-p").fixed_size
     assert 0 < abs(lossy.decode(packet, 1000) - vector).max() < 0.05
+
+
+def test_no_packet_is_longer_than_the_longest_also_where_a_norm_overflows():
+    codec = gossamer.Codec("qsgd:code=elias-dense")
+    packet = codec.encode(numpy.full(20_000, 3e38, numpy.float32), 0)
+    assert codec.bits(20_000) / 8 < packet.nbytes <= codec.most_bytes(20_000)
 
 
 def test_steps_and_ranks_draw_their_own_numbers():
@@ -93,6 +100,16 @@ def test_ddp_averages_gradients_by_a_codec():
         assert a["model"] == b["model"], "the same bits in both processes"
         assert a["accuracy"] > 0.85, codec
         assert a["bits"] == 60 * 8 * (8 + gossamer.Codec(codec).most_bytes(a["elements"])), "a size and a packet a step"
+
+
+def test_ddp_sends_no_more_than_the_longest_packet_where_packets_differ():
+    for codec in ("random-p:p=0.05", "qsgd:code=elias-dense"):
+        a, b = results(codec.split(":")[0], codec)
+        assert a["model"] == b["model"], "the same bits in both processes"
+        assert len(a["packets"]) == 60 and a["packets"] != b["packets"]
+        sent = [8 * (8 + max(sizes)) for sizes in zip(a["packets"], b["packets"])]
+        assert a["bits"] == b["bits"] == sum(sent), "a size and a packet a step"
+        assert max(a["packets"]) < gossamer.Codec(codec).most_bytes(a["elements"]) / 2
 
 
 def test_ddp_refuses_a_group_over_nccl(monkeypatch):

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <deque>
 #include <numeric>
 
@@ -362,6 +363,13 @@ TEST_F(a_node_that_is_sent_nonsense, refuses_a_frame_that_is_cut_anywhere) {
     EXPECT_NE(complaint_about(cut), "") << size;
   }
   EXPECT_EQ(complaint_about(good), "");
+}
+
+TEST_F(a_node_that_is_sent_nonsense, believes_that_models_have_diverged) {
+  const partial_mean diverged{vec{pool_, std::vector<float>(dimension, NAN)}, 4, NAN};
+  EXPECT_EQ(complaint_about(to_frame({{{2, 1}, diverged}}, 7, evaluating_life(8, 2), {})), "");
+  here_.add(from(1, 7, {2, 3}));
+  EXPECT_TRUE(std::isnan(here_.take()->begin()->second.distance()));
 }
 
 TEST_F(a_node_that_is_sent_nonsense, keeps_one_early_frame_of_each_node) {

@@ -46,6 +46,30 @@ TEST(run_settings, name_the_line_that_is_wrong) {
   EXPECT_THAT(refusal("network = 'wan'"), HasSubstr("run 7:1: unknown key 'network'"));
 }
 
+TEST(run_settings, are_checked_without_the_data) {
+  auto s = small();
+  s.model = "softmax";
+  s.data = "idx:dir=nowhere";
+  EXPECT_NO_THROW(check_without_data(s));
+  EXPECT_THROW(prepare(s), error);
+  const auto refusal = [&](std::string run_settings::*name, const std::string& value) {
+    auto wrong = s;
+    wrong.*name = value;
+    return usage_error([&] { check_without_data(wrong); });
+  };
+  EXPECT_THAT(refusal(&run_settings::algorithm, "dcd-psgdd"), HasSubstr("did you mean 'dcd-psgd'"));
+  EXPECT_THAT(refusal(&run_settings::algorithm, "all-reduce-sgd"), HasSubstr("needs a codec that is exact"));
+  EXPECT_THAT(refusal(&run_settings::codec, "min-maxx"), HasSubstr("did you mean 'min-max'"));
+  EXPECT_THAT(refusal(&run_settings::topology, "rnig"), HasSubstr("did you mean 'ring'"));
+  EXPECT_THAT(refusal(&run_settings::mixing, "unifrom"), HasSubstr("did you mean 'uniform'"));
+  EXPECT_THAT(refusal(&run_settings::islands, "2"), HasSubstr("dcd-psgd knows no islands"));
+  EXPECT_THAT(refusal(&run_settings::optimiser, "sdg"), HasSubstr("did you mean 'sgd'"));
+  EXPECT_THAT(refusal(&run_settings::schedule, "cosin"), HasSubstr("did you mean 'cosine'"));
+  EXPECT_THAT(refusal(&run_settings::model, "sofmax"), HasSubstr("did you mean 'softmax'"));
+  EXPECT_THAT(refusal(&run_settings::data, "idxx:dir=nowhere"), HasSubstr("did you mean 'idx'"));
+  EXPECT_THAT(refusal(&run_settings::partition, "idi"), HasSubstr("did you mean 'iid'"));
+}
+
 TEST(fingerprint, is_that_of_a_run_prepared_from_the_text) {
   const auto e = prepare(small());
   const auto there = prepare(parse_run_settings(to_text(e->settings), "there"));

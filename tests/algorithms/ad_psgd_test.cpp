@@ -105,8 +105,9 @@ TEST(ad_psgd, is_not_held_up_by_an_invitation_of_a_view_that_never_comes) {
     world.worker(i).deliver({.source = (i + 1) % 4, .label = {frame_kind::invitation, 0, 0, 1000}});
   ASSERT_TRUE(world.run());
   for (rank i = 0; i < 4; ++i)
-    if (world.worker(i).active())
+    if (world.worker(i).active()) {
       EXPECT_GT(world.worker(i).averaged().done, 10u);
+    }
 }
 
 // Gradients that wait for an answer count: the next gradient is taken where the optimiser will lead x.

@@ -1,8 +1,11 @@
 // Settings and orders of events in which algorithms have broken their promises, or waited for ever.
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
+
+#include <set>
 
 #include "gossip_problem.hpp"
 #include "scratch_folder.hpp"
@@ -14,6 +17,7 @@ namespace {
 using testing::Each;
 using testing::Gt;
 using testing::HasSubstr;
+using testing_support::every_spelling;
 using testing_support::quadratic_run;
 using testing_support::quadratics;
 using testing_support::runs;
@@ -98,6 +102,45 @@ TEST(traps, settings_under_which_nothing_is_exchanged_for_long_are_refused) {
   EXPECT_THROW(prepare(s), error);
   s.algorithm = "zero-one-adam:double-after=1,max-period=65536";
   EXPECT_NO_THROW(prepare(s));
+}
+
+/// Simulates a few steps of a model of two tensors, with a codec that keeps bands of each. Exact where it has to be.
+void simulate_with_bands_of_tensors(const std::string& algorithm) {
+  const auto& traits = algorithms().resolve(algorithm).first.traits;
+  run_settings s;
+  s.algorithm = algorithm;
+  s.codec = traits.needs == codec_need::any ? "grbs:layout=tensor,ratio=4" : "grbs:layout=tensor,ratio=1";
+  s.data = "digits:samples=200,test=50";
+  s.model = "softmax";
+  s.workers = 4;
+  s.steps = 12;
+  s.lr = 1e-3;
+  simulate(prepare(s), {});
+}
+
+TEST(traps, codecs_of_whole_vectors_get_no_parts_of_them) {
+  auto specs = every_spelling();
+  for (const char* spec : {"parameter-server-sgd:shards=2", "async-sgd:shards=2", "zero-one-adam:warm-up=4",
+                           "decoupled-diloco:fragments=1"})
+    specs.emplace_back(spec);
+  std::set<std::string> refused;
+  for (const auto& spec : specs) {
+    SCOPED_TRACE(spec);
+    try {
+      simulate_with_bands_of_tensors(spec);
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::usage);
+      EXPECT_THAT(e.sentence(),
+                  HasSubstr(" packs parts of the vector, and 'grbs:layout=tensor,ratio=4' needs it whole"));
+      refused.insert(spec);
+    }
+  }
+  for (const char* spec : {"diloco", "streaming-diloco", "decoupled-diloco", "quantised-sgd", "one-bit-adam",
+                           "zero-one-adam:warm-up=4", "parameter-server-sgd:shards=2", "async-sgd:shards=2"})
+    EXPECT_TRUE(refused.contains(spec)) << spec;
+  for (const char* spec : {"decoupled-diloco:fragments=1", "quantised-sgd:mean=gathered", "parameter-server-sgd",
+                           "async-sgd", "d-psgd", "cser"})
+    EXPECT_FALSE(refused.contains(spec)) << spec;
 }
 
 /// The algorithm of worker 0 with the state that it had when step t began.

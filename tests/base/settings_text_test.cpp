@@ -99,6 +99,8 @@ TEST(settings_text, refuses_with_the_line) {
   EXPECT_THAT(refusal("garden = 'maybe'"), HasSubstr("--garden is 'maybe'; allowed: yes or no"));
   EXPECT_THAT(refusal("height = 1\nstoreys = 1"), HasSubstr("house.toml: both height and storeys are given"));
   EXPECT_THAT(refusal("rooms = "), HasSubstr("house.toml:1"));
+  EXPECT_THAT(usage_error([] { parse_settings("\nroms = 1", "street:2/house.toml", keys_of(house_table())); }),
+              HasSubstr("street:2/house.toml:2: unknown key"));
 }
 
 } // namespace

@@ -67,6 +67,27 @@ TEST(fixed_grid, wants_a_step_with_which_all_levels_are_floats) {
   EXPECT_NO_THROW(std::ignore = make_codec("fixed-grid:step=1e36,bits=2"));
 }
 
+TEST(fixed_grid, accepts_the_ends_of_the_range_that_a_refusal_names) {
+  for (int bits = 2; bits <= 32; ++bits) {
+    SCOPED_TRACE(bits);
+    const auto with = [&](const std::string& step) {
+      return make_codec("fixed-grid:step=" + step + ",bits=" + std::to_string(bits));
+    };
+    std::string allowed;
+    try {
+      std::ignore = with("0");
+    } catch (const error& e) {
+      allowed = e.remedy();
+    }
+    const auto from = allowed.find(": "), to = allowed.find(" to ");
+    ASSERT_NE(to, std::string::npos) << allowed;
+    const auto most = allowed.substr(to + 4);
+    EXPECT_NO_THROW(with(allowed.substr(from + 2, to - from - 2))) << allowed;
+    EXPECT_NO_THROW(with(most)) << allowed;
+    EXPECT_THROW(with(std::to_string(1.01 * std::stod(most))), error) << "three digits of it";
+  }
+}
+
 TEST(fixed_grid, refuses_what_no_encoder_sends) {
   buffer_pool pool;
   const auto with = [&](const char* spec, auto change) {

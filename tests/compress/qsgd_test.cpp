@@ -103,6 +103,21 @@ TEST(qsgd, never_exceeds_its_bound_of_the_length) {
         }
 }
 
+TEST(qsgd, has_a_bound_of_the_length_also_for_a_norm_beyond_the_largest_float) {
+  buffer_pool pool;
+  const vec v{pool, std::vector<float>(20'000, 3e38f)};
+  for (const char* code : {"elias-sparse", "elias-dense"})
+    for (const char* rest : {"", ",bucket=300", ",levels=32767", ",norm=max"}) {
+      const auto spec = std::string{"qsgd:code="} + code + rest;
+      const auto codec = make_codec(spec);
+      const auto bits = codec->encode(v, randomness, 0).bits;
+      EXPECT_LE(bits, codec->most_bits(v.size())) << spec;
+      EXPECT_LE(codec->bits(v.size()), codec->most_bits(v.size())) << spec;
+      EXPECT_EQ(bits > codec->bits(v.size()), !spec.ends_with("norm=max")) << spec;
+    }
+  EXPECT_EQ(make_codec("qsgd")->most_bits(v.size()), make_codec("qsgd")->bits(v.size()));
+}
+
 TEST(qsgd, has_the_error_of_its_formula) {
   buffer_pool pool;
   const vec v = normal_vector(pool, 1000);

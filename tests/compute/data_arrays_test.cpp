@@ -102,6 +102,21 @@ TEST_F(npz_data, says_what_does_not_fit) {
               HasSubstr("has label 7 in 'y_test', which is not in 'y'"));
 }
 
+TEST_F(npz_data, take_labels_for_classes_by_the_training_part) {
+  const auto with = [&](const named_tensor& y, float last) {
+    return std::vector<named_tensor>{x_, y, {"X_test", {2, 2, 3}, numbers(12)}, {"y_test", {2}, {1, last}}};
+  };
+  for (const std::string odd : {"0.5", "-1", "3", "70000"})
+    for (const char* task : {"", ",task=classification"})
+      EXPECT_THAT(error_with(with(y_, std::stof(odd)), task),
+                  AllOf(HasSubstr("has label " + odd + " in 'y_test', which is not in 'y'"),
+                        HasSubstr("element 1 must be a whole number from 0 to 2; task=regression")));
+  const auto amounts = load_data(save(with(y_, 0.5f)) + ",task=regression", 1);
+  EXPECT_EQ(amounts.train.classes, 0u);
+  EXPECT_THAT(amounts.test.targets, ElementsAre(1, 0.5f));
+  EXPECT_EQ(load_data(save(with({"y", {4}, {0, 0.5f, 1, 0}}, 0)), 1).train.classes, 0u);
+}
+
 TEST(text_data, is_cut_into_bytes_that_are_followed_by_the_next) {
   const scratch_folder folder;
   const auto file = folder.write("t.txt", "abcdefgHIJ");

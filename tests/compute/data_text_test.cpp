@@ -222,6 +222,14 @@ TEST(csv, takes_words_for_classes) {
   EXPECT_THAT(load_error(errc::bad_data, files.spec(names, names)), HasSubstr("101 different labels"));
 }
 
+TEST(csv, refuses_test_labels_that_are_no_numbers_where_classes_are) {
+  const text_files files("csv");
+  for (const std::string label : {"", "?", "nan", "-nan", "inf", "cat", "1x"})
+    EXPECT_THAT(load_error(errc::bad_data, files.spec("1,0\n2,1\n", "1,1\n2," + label + "\n")),
+                HasSubstr("test:2: label '" + label + "' does not occur in the training file"));
+  EXPECT_THAT(load_data(files.spec("1,0\n2,1\n", "1,+1.0\n"), 1).test.targets, ElementsAre(1));
+}
+
 TEST(csv, takes_two_quotes_within_quotes_for_one) {
   const text_files files("csv");
   const auto split = load_data(files.spec("1,\"a\"\"b\"\n2,\"\"\"\"\n", "3,\"a\"\"b\"\n", "header=no"), 1);

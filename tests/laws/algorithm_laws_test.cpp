@@ -1,11 +1,61 @@
 // Laws that every algorithm of the registry must keep under any interleaving of its messages, and a rule of AD-PSGD.
 #include "gossamer/testing/algorithm_laws.hpp"
 
+#include <gmock/gmock.h>
+
+#include <array>
+
+#include "own_parts.hpp"
+#include "support/usage_error.hpp"
+
 namespace gossamer::actors {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(registry, algorithm_law,
                          testing::ValuesIn(algorithm_cases({algorithms().begin(), algorithms().end()})), law_name);
+
+// -- an algorithm of a program: masters that hold parts, a parameter without a default, and a codec of the program ----
+
+/// The built-in codecs, and that of own_parts.hpp.
+registry<compress::codec_entry> all_codecs() {
+  static const auto entries = joined(compress::codecs(), std::span{&gossamer::own::codec, 1});
+  return {"codec", entries};
+}
+
+algorithm_entry parted_servers(std::string name, bool to_the_bit) {
+  auto result = algorithms().find("parameter-server-sgd");
+  result.about.name = std::move(name);
+  auto& shards = result.about.parameters.front();
+  shards.fallback = {};
+  shards.required = true;
+  result.traits.default_codec = "powers-of-two";
+  result.traits.promises.sgd_to_the_bit = to_the_bit;
+  return result;
+}
+
+std::span<const algorithm_entry> own_algorithms() { // not before `main`, when the built-in ones are made
+  static const std::array entries{parted_servers("own-servers", true), parted_servers("own-rounding-servers", false)};
+  return entries;
+}
+
+INSTANTIATE_TEST_SUITE_P(own, algorithm_law,
+                         testing::ValuesIn(algorithm_cases(own_algorithms(), all_codecs(),
+                                                           {"own-servers:shards=2", "own-rounding-servers:shards=3"})),
+                         law_name);
+
+TEST(cases_of_algorithms, give_every_parameter_that_has_no_default) {
+  auto entry = algorithms().find("ad-psgd");
+  entry.about.parameters = {
+      {.key = "a", .kind = parameter::type::choice, .fallback = {}, .choices = {"x", "y"}, .required = true},
+      {.key = "b", .kind = parameter::type::choice, .fallback = "x", .choices = {"x", "y"}}};
+  EXPECT_THAT(testing_support::spellings_of(entry), testing::ElementsAre("ad-psgd:a=x", "ad-psgd:a=y"));
+}
+
+TEST(cases_of_algorithms, are_not_left_out_in_silence) {
+  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms()); }), testing::HasSubstr("own-servers"));
+  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms(), compress::codecs(), {"own-server:shards=2"}); }),
+              testing::HasSubstr("own-server'"));
+}
 
 // A rule of AD-PSGD: active workers ask passive ones only.
 TEST(ad_psgd, exchanges_only_between_active_and_passive_workers) {

@@ -2,6 +2,8 @@
 // soon as it stands in the registry.
 #include "gossamer/testing/codec_laws.hpp"
 
+#include <array>
+
 namespace gossamer::compress {
 namespace {
 
@@ -20,6 +22,39 @@ const std::set<std::string> further_specs{"min-max:bits=4,chunk=10",
 INSTANTIATE_TEST_SUITE_P(registry, codec_law,
                          testing::ValuesIn(codec_cases({codecs().begin(), codecs().end()}, codecs(), further_specs)),
                          name_of);
+
+// -- a codec of a program, with a parameter without a default and a range below six decimals --------------------------
+
+codec_entry sparse_codec() {
+  auto result = codecs().find("random-p");
+  result.about.name = "own-sparse";
+  auto& p = result.about.parameters.front();
+  p.fallback = {};
+  p.required = true;
+  p.min = 1e-7;
+  result.examples = {"own-sparse:p=0.25", "own-sparse:p=0.25,indices=seed"};
+  return result;
+}
+
+const std::array own_codecs{sparse_codec()};
+
+INSTANTIATE_TEST_SUITE_P(own, codec_law, testing::ValuesIn(codec_cases(own_codecs, {"codec", own_codecs})), name_of);
+
+TEST(specs_of_codecs, move_the_parameters_of_the_examples_where_one_has_no_default) {
+  const auto specs = specs_of(own_codecs.front());
+  EXPECT_FALSE(specs.contains("own-sparse"));
+  for (const auto* spec : {"own-sparse:p=0.25", "own-sparse:p=0.25,indices=seed", "own-sparse:p=0.25,scale=none",
+                           "own-sparse:p=1e-07", "own-sparse:indices=seed,p=1"})
+    EXPECT_TRUE(specs.contains(spec)) << spec;
+}
+
+TEST(specs_of_codecs, give_the_ends_of_ranges_to_the_last_digit) {
+  using enum parameter::type;
+  EXPECT_EQ(values_to_try({.key = "p", .kind = real, .fallback = "0.5", .min = 1e-7, .max = 0.1 + 0.2}),
+            (std::set<std::string>{"0.5", "1e-07", "0.30000000000000004"}));
+  EXPECT_EQ(values_to_try({.key = "k", .kind = integer, .fallback = "1", .min = -3, .max = 1e17}),
+            (std::set<std::string>{"1", "-3", "100000000000000000"}));
+}
 
 } // namespace
 } // namespace gossamer::compress

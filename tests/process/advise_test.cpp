@@ -1,5 +1,6 @@
 // gossamer advise: which algorithm suits a network.
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 #include "command.hpp"
@@ -20,6 +21,14 @@ protected:
                     "--steps", "40",      "--eval-every",
                     "0.2"};
     return run(words{"advise"} + flags + job + more);
+  }
+  /// The columns of a candidate's row.
+  static words row_of(const std::string& name, const std::string& table) {
+    const auto begin = table.find('\n' + name + "  ") + 1;
+    EXPECT_GT(begin, 0u) << name << " has no row:\n" << table;
+    const auto row = table.substr(begin, table.find('\n', begin) - begin);
+    static const std::regex gap{"  +"};
+    return {std::sregex_token_iterator{row.begin(), row.end(), gap, -1}, {}};
   }
 };
 
@@ -49,12 +58,8 @@ TEST_F(advising, ranks_by_the_time_to_the_target_on_slow_links) {
 TEST_F(advising, counts_no_mean_of_models_that_have_never_met) {
   const auto early = advise({"--accuracy", "0.2"}, {"--network", "uniform:latency=0.05,bandwidth=4e5"});
   ASSERT_EQ(early.status, 0) << early.err;
-  for (const std::string name : {"\nlocal-sgd:period=8,collective=direct ", "\ndiloco:period=10 with e3m0 "}) {
-    std::istringstream row{early.out.substr(early.out.find(name) + name.size())};
-    double rate = 0, seconds = 0;
-    row >> rate >> seconds;
-    EXPECT_GT(seconds, 0.05) << "a message takes so long:\n" << early.out;
-  }
+  for (const char* name : {"local-sgd:period=8,collective=direct", "diloco:period=10 with e3m0"})
+    EXPECT_GT(std::stod(row_of(name, early.out).at(2)), 0.05) << "a message takes so long:\n" << early.out;
   const auto islands = advise({"--accuracy", "0.2"}, {"--network", "islands:count=2"});
   EXPECT_THAT(islands.out, AllOf(HasSubstr("diloco:period=50 with e3m0 on islands is left out: it exchanges nothing"),
                                  HasSubstr("\nlocal-sgd:period=8,collective=direct on islands "),
@@ -78,6 +83,42 @@ TEST_F(advising, ranks_what_ends_short_of_the_target_behind_what_keeps_it) {
     behind += short_of_it && row.find("  -  ") == std::string::npos;
   }
   EXPECT_GT(behind, 0u) << "a candidate has come to the target, and lost it:\n" << ended.out;
+}
+
+TEST_F(advising, says_that_ranks_rest_on_one_seed_and_marks_rates_at_the_edge) {
+  const auto ended = advise({"--accuracy", "0.2"}, {"--network", "wan"});
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out,
+              HasSubstr("\n\nRanks rest on one seed, 1: neighbours in the table are not separated. (edge): "));
+  std::size_t at_edge = 0, between = 0;
+  std::istringstream lines{ended.out.substr(ended.out.find("in the end, %\n"))};
+  std::string row;
+  for (std::getline(lines, row); std::getline(lines, row) && !row.empty();) {
+    const auto rate = row_of(row.substr(0, row.find("  ")), ended.out).at(1);
+    const bool is_middle = rate.starts_with("0.04") || rate.starts_with("0.4"); // optimisers suggest 0.01 or 0.1
+    EXPECT_EQ(rate.ends_with(" (edge)"), !is_middle) << row;
+    ++(is_middle ? between : at_edge);
+  }
+  EXPECT_GT(at_edge, 0u) << ended.out;
+  EXPECT_GT(between, 0u) << ended.out;
+}
+
+TEST_F(advising, gives_all_runs_the_seed_of_the_job) {
+  const words wan{"--network", "wan", "--steps", "20"};
+  const auto first = advise({"--accuracy", "0.2"}, wan);
+  const auto third = advise({"--accuracy", "0.2"}, wan + words{"--seed", "3"});
+  ASSERT_EQ(third.status, 0) << third.err;
+  EXPECT_THAT(third.out, HasSubstr("one seed, 3: "));
+  EXPECT_NE(row_of("all-reduce-sgd", third.out), row_of("all-reduce-sgd", first.out))
+      << "no run is kept for both seeds";
+  for (const std::string command : {"see it:", "launch it:"}) {
+    const auto line = third.out.substr(third.out.find(command));
+    EXPECT_THAT(line.substr(0, line.find('\n')), HasSubstr(" --seed 3"));
+  }
+  write("seed.toml", "seed = 3\n");
+  const auto of_file = advise({"--accuracy", "0.2"}, wan + words{"--config", "seed.toml"});
+  EXPECT_EQ(row_of("all-reduce-sgd", of_file.out), row_of("all-reduce-sgd", third.out)) << of_file.err;
+  EXPECT_EQ(advise({"--accuracy", "0.2"}, wan).out, first.out);
 }
 
 TEST_F(advising, prints_commands_that_work_where_a_file_has_the_settings) {
@@ -142,6 +183,8 @@ TEST_F(advising, says_what_is_wrong) {
   EXPECT_THAT(advise({}, {"--lr", "0.1"}).err, HasSubstr("--lr is given, but advise chooses"));
   EXPECT_THAT(advise({}, {"--algorithm=d-psgd"}).err, HasSubstr("--algorithm is given, but advise chooses"));
   EXPECT_THAT(advise({}, {"--network", "wann"}).err, HasSubstr("wan"));
+  EXPECT_THAT(advise({}, {"--report", "no"}).err, HasSubstr("leave it out: these runs write none"));
+  EXPECT_THAT(advise({}, {"--seeds", "1..3"}).err, HasSubstr("--seeds or --explore is given behind --"));
   EXPECT_THAT(advise({"--hosts", "measured.toml"}, {"--network", "wan"}).err, HasSubstr("both --hosts and --network"));
   EXPECT_THAT(advise({"--hosts", "nothing.toml"}).err, HasSubstr("nothing.toml"));
   EXPECT_THAT(advise({"--accuracy", "95"}).err, HasSubstr("--accuracy"));

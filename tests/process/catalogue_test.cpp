@@ -70,6 +70,19 @@ TEST_F(catalogue, helps_on_standard_output) {
     EXPECT_EQ(run({about, "--help"}).status, 0);
 }
 
+TEST_F(catalogue, helps_also_without_dashes) {
+  for (const words& about : {words{}, words{"train"}, words{"sweep"}}) {
+    const auto help = run(words{"help"} + about);
+    EXPECT_EQ(help.status, 0) << help.err;
+    EXPECT_EQ(help.out, run(about + words{"--help"}).out);
+  }
+  EXPECT_THAT(run({"help"}).out, StartsWith("Usage: gossamer COMMAND"));
+  EXPECT_THAT(run({"help", "launch", "--", "train"}).out, StartsWith("Usage: gossamer launch "));
+  const auto misspelt = run({"help", "trian"});
+  EXPECT_EQ(misspelt.status, 2);
+  EXPECT_EQ(misspelt.err, "gossamer: unexpected argument 'trian'; did you mean 'train'?\n");
+}
+
 TEST_F(catalogue, says_what_to_begin_with) {
   const auto nothing = run({});
   EXPECT_EQ(nothing.status, 2);

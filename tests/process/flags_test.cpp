@@ -58,6 +58,39 @@ TEST_F(flags, of_a_job_stand_behind_the_dashes) {
   expect_refused({"list", "--nothing"}, "unknown flag '--nothing'; gossamer --help and gossamer list --help");
 }
 
+TEST_F(flags, that_a_job_may_not_have_are_not_sent_behind_the_dashes) {
+  expect_refused({"advise", "--lr", "0.1"}, "--lr is given, but advise chooses or varies it; leave it out");
+  expect_refused({"advise", "--algorithm=d-psgd"}, "--algorithm is given, but advise chooses or varies it");
+  expect_refused({"advise", "--seed", "3"}, "gossamer advise -- --seed ...");
+  expect_refused({"reproduce", "tang2018-figure1", "--lr", "3"},
+                 "--lr is given, but it is what tang2018-figure1 compares; leave it out");
+  expect_refused({"reproduce", "tang2018-figure1", "--seed", "3"},
+                 "it is what tang2018-figure1 compares; leave it out");
+  expect_refused({"reproduce", "tang2018-figure1", "--batch", "8"}, "gossamer reproduce -- --batch ...");
+  expect_refused({"reproduce", "--all", "--lr", "3"}, "--lr is given, but it is what ");
+  expect_refused({"reproduce", "--seed", "3"}, "it is what every reproduction compares; leave it out");
+  for (const char* command : {"advise", "reproduce", "sweep", "measure"})
+    for (const char* flag : {"--report", "--tensorboard"})
+      expect_refused({command, flag, "no"}, "unknown flag '" + std::string{flag} + "'");
+  expect_refused({"sweep", "--resume", "runs/1"}, "gossamer sweep -- simulate --resume ...");
+}
+
+TEST_F(flags, of_reports_are_not_for_jobs) {
+  constexpr auto none = "--report is given behind --; leave it out: these runs write none";
+  expect_refused({"sweep", "--", "simulate", "--report", "no"}, none);
+  expect_refused({"reproduce", "tang2018-figure1", "--", "--report", "no"}, none);
+  expect_refused({"measure", "--hosts", "localhost:2", "--", "train", "--report", "no"}, "measurements write none");
+  for (const words& command : {words{"launch"}, words{"node", "--listen", "localhost:0"}})
+    expect_refused(command + words{"--", "train", "--report", "no"}, "launch and node have it, in front of --");
+}
+
+TEST_F(flags, of_several_runs_stand_in_front_of_the_dashes) {
+  expect_refused(
+      {"sweep", "--", "simulate", "--seeds", "1..3"},
+      "--seeds or --explore is given behind --, where one run is described; leave it out; sweep has --seeds");
+  expect_refused({"reproduce", "tang2018-figure1", "--", "--explore", "3"}, "--seeds or --explore is given behind --");
+}
+
 TEST_F(flags, are_no_programs_that_launch_could_start) {
   expect_refused({"launch", "--", "--algorithm", "d-psgd"}, "the command must come before '--algorithm'");
   expect_refused({"launch", "--", "-x"}, "unexpected argument '-x'");

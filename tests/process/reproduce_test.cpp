@@ -56,6 +56,13 @@ TEST_F(reproduce, fails_when_something_does_not_come_back) {
   EXPECT_THAT(ended.err, AllOf(HasSubstr("of what must come back did not"), HasSubstr("found")));
 }
 
+TEST_F(reproduce, records_the_command_by_its_own_name) {
+  std::filesystem::create_symlink(GOSSAMER_COMMAND, folder_ / "another");
+  execute({"./another", "reproduce", "tang2018-figure1", "--quick", "--out", "found", "--", "--steps", "2"});
+  EXPECT_EQ(json::parse(read("found/tang2018-figure1.json"))["command"],
+            "gossamer reproduce tang2018-figure1 --quick -- --steps 2");
+}
+
 TEST_F(reproduce, goes_on_with_the_runs_that_are_missing_or_damaged) {
   const auto first = few_steps();
   const auto files = runs();
@@ -115,8 +122,9 @@ TEST_F(reproduce, prints_a_page_of_what_was_found) {
   few_steps();
   const auto ended = run({"reproduce", "--page", "--out", "found"});
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("[tang2018-figure1](#tang2018-figure1)"),
-                               HasSubstr("(found/tang2018-figure1.svg)"), HasSubstr("not run yet")));
+  EXPECT_THAT(ended.out,
+              AllOf(HasSubstr("[tang2018-figure1](#tang2018-figure1)"), HasSubstr("(found/tang2018-figure1.svg)"),
+                    HasSubstr("not run yet"), StartsWith("The runs took 0.0 h of one processor.\n")));
   std::filesystem::resize_file(folder_ / "found/tang2018-figure1.json", 30);
   const auto damaged = run({"reproduce", "--page", "--out", "found"});
   EXPECT_EQ(damaged.status, 1);

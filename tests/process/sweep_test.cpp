@@ -9,6 +9,7 @@ using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::SizeIs;
+using testing::StartsWith;
 
 class sweeping : public command {
 protected:
@@ -148,6 +149,37 @@ TEST_F(sweeping, takes_divergence_for_a_result) {
   const auto ended = sweep({"--vary", "lr=0.001 1e6", "--by", "train-loss"}, quadratic);
   EXPECT_EQ(ended.status, 0) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("1, 1 diverged"));
+}
+
+TEST_F(sweeping, refuses_a_wrong_name_of_any_run_before_the_first) {
+  const auto expect_refusal = [&](const std::string& vary, const std::string& said, const words& more = {}) {
+    const auto ended = sweep({"--jobs", "1", "--vary", vary}, more);
+    EXPECT_EQ(ended.status, 2) << ended.err;
+    EXPECT_THAT(ended.err,
+                AllOf(StartsWith("gossamer: " + said), Not(HasSubstr("to see it")), Not(HasSubstr("blanks"))));
+    EXPECT_FALSE(exists("sweep")) << vary;
+  };
+  expect_refusal("algorithm=d-psgd sgp all-reduce-sgdd", "unknown algorithm 'all-reduce-sgdd'; did you mean 'all-");
+  expect_refusal("codec=identity signn", "unknown codec 'signn'; did you mean 'sign'");
+  expect_refusal("topology=ring rnig", "unknown topology 'rnig'; did you mean 'ring'");
+  expect_refusal("mixing=uniform metropolsi", "unknown mixing rule 'metropolsi'; did you mean 'metropolis'");
+  expect_refusal("optimiser=momentum momentun", "unknown optimiser 'momentun'; did you mean 'momentum'");
+  expect_refusal("partition=iid idi", "unknown partition 'idi'; did you mean 'iid'");
+  expect_refusal("schedule=constant cosin", "unknown schedule 'cosin'; did you mean 'cosine'");
+  expect_refusal("data=digits:samples=300 digit", "unknown data 'digit'; did you mean 'digits'");
+  expect_refusal("model=softmax sofmax", "unknown model 'sofmax'; did you mean 'softmax'");
+  expect_refusal("network=wan wann", "unknown network 'wann'; did you mean 'wan'");
+  expect_refusal("jitter=none nnoe", "unknown jitter 'nnoe'; did you mean 'none'");
+  expect_refusal("algorithm=sgp ad-psgd:in-flight=0,owed=0", "in-flight of algorithm 'ad-psgd' is 0");
+  expect_refusal("codec=identity uniform:bits=8,rounding=16", "all-reduce-sgd needs a codec that is exact",
+                 {"--algorithm", "all-reduce-sgd"});
+  expect_refusal("workers=4 5", "ad-psgd needs a topology without odd cycles", {"--topology", "ring"});
+}
+
+TEST_F(sweeping, says_what_is_wrong_with_a_run_that_its_data_refuse) {
+  const auto ended = sweep({"--vary", "batch=8 500"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, StartsWith("gossamer: --batch is 500, but the training set has 300 samples"));
 }
 
 TEST_F(sweeping, refuses_what_is_wrong_before_anything_runs) {

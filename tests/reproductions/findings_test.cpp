@@ -94,6 +94,13 @@ TEST(chosen, counts_accuracy_upwards) {
   EXPECT_EQ(chosen(r, {}, {}, runs).rate, 0.1);
 }
 
+TEST(an_estimate, is_written_with_one_digit_of_its_interval) {
+  EXPECT_EQ(to_text({.mean = 401.46, .half_width = 48}, 4), "401.5 +- 50");
+  EXPECT_EQ(to_text({.mean = 0.04533, .half_width = 0.00031}, 4), "0.04533 +- 0.0003");
+  EXPECT_EQ(to_text({.mean = 7.7891e9, .half_width = 1.9e8}, 4), "7.789e+09 +- 2e+08");
+  EXPECT_EQ(to_text({.mean = 12}, 4), "12");
+}
+
 findings some_findings() {
   findings f;
   f.name = "name";
@@ -109,6 +116,31 @@ TEST(findings, are_read_back_as_they_were_written) {
   const auto again = findings_from(to_json(f));
   EXPECT_EQ(to_json(again), to_json(f));
   EXPECT_TRUE(std::isinf(again.at("method", "setting").values.at("training loss")[1]));
+  EXPECT_THAT(again.at("method", "setting").diverged, ElementsAre(2));
+}
+
+TEST(findings, estimate_by_the_seeds_that_did_not_diverge) {
+  findings f;
+  f.cells = {cell{.method = "a", .setting = {}, .values = {{"accuracy", {90, 0, 92}}}, .diverged = {2}},
+             cell{.method = "b", .setting = {}, .values = {{"accuracy", {0, 0}}}, .diverged = {1, 2}}};
+  EXPECT_DOUBLE_EQ(f.estimate_of("accuracy", "a").mean, 91);
+  EXPECT_NEAR(f.estimate_of("accuracy", "a").half_width.value(), 12.706, 1e-9); // of 90 and 92
+  EXPECT_TRUE(std::isnan(f.estimate_of("accuracy", "b").mean));
+}
+
+TEST(findings, judge_several_seeds_by_their_interval_alone) {
+  findings f;
+  f.name = "name";
+  f.cells = {cell{.method = "a", .setting = {}, .values = {{"loss", {1}}}},
+             cell{.method = "b", .setting = {}, .values = {{"loss", {1, 2}}}}};
+  EXPECT_DOUBLE_EQ(f("loss", "a").value, 1);
+  try {
+    f("loss", "b");
+    FAIL() << "a mean";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::bad_data);
+    EXPECT_THAT(e.what(), HasSubstr("loss of b has 2 seeds"));
+  }
 }
 
 /// Two methods with these losses, by seed.
@@ -137,17 +169,42 @@ TEST(comparisons, have_a_geometric_mean_of_quotients) {
   EXPECT_NEAR(q.least * q.most, 4, 1e-9);
 }
 
-TEST(comparisons, take_all_settings_together) {
+/// Method "a" exceeds "b" by these numbers, by seed, in the setting "near", and by as much and 10 more in "far".
+findings two_settings(const std::vector<double>& more) {
   findings f;
   for (const auto* setting : {"near", "far"}) {
-    const double more = setting == std::string{"near"} ? 1 : 3;
-    f.cells.push_back(cell{.method = "a", .setting = setting, .values = {{"loss", {5 + more}}}});
-    f.cells.push_back(cell{.method = "b", .setting = setting, .values = {{"loss", {5}}}});
+    std::vector<double> a, b(more.size(), 5);
+    for (const double one : more)
+      a.push_back(5 + one + (setting == std::string{"far"} ? 10 : 0));
+    f.cells.push_back(cell{.method = "a", .setting = setting, .values = {{"loss", std::move(a)}}});
+    f.cells.push_back(cell{.method = "b", .setting = setting, .values = {{"loss", std::move(b)}}});
   }
+  return f;
+}
+
+TEST(comparisons, take_all_settings_together) {
   const std::vector<std::string> both{"near", "far"};
-  const auto d = difference(f, "loss", "a", "b", both);
-  EXPECT_DOUBLE_EQ(d.value, 2);
-  EXPECT_NEAR(d.most, 2 + 12.706, 1e-9); // 1 and 3
+  const auto d = difference(two_settings({1, 2, 3}), "loss", "a", "b", both);
+  EXPECT_DOUBLE_EQ(d.value, 7);
+  EXPECT_NEAR(d.most, 7 + 4.303 / std::sqrt(3), 1e-9); // of 6, 7 and 8: settings that differ are no noise
+  EXPECT_NEAR(d.least, 7 - 4.303 / std::sqrt(3), 1e-9);
+  EXPECT_EQ(d.name, "loss of a less b (mean of 2 settings)");
+}
+
+TEST(comparisons, count_a_seed_once_however_many_settings_there_are) {
+  const std::vector<std::string> both{"near", "far"};
+  const auto d = difference(two_settings({1}), "loss", "a", "b", both);
+  EXPECT_DOUBLE_EQ(d.value, 6);
+  EXPECT_DOUBLE_EQ(d.least, d.most); // one seed has no interval
+}
+
+TEST(comparisons, take_pairs_of_any_places) {
+  const auto f = two_settings({1, 2, 3});
+  const std::vector<std::pair<place, place>> pairs{{{"a", "near"}, {"b", "near"}}, {{"a", "near"}, {"a", "far"}}};
+  const auto d = difference(f, "loss", pairs, "a less others");
+  EXPECT_DOUBLE_EQ(d.value, -4); // of 2 and -10
+  EXPECT_NEAR(d.most, -4 + 0.5 * 4.303 / std::sqrt(3), 1e-9);
+  EXPECT_EQ(d.name, "a less others");
 }
 
 TEST(comparisons, know_what_diverged) {
@@ -159,6 +216,16 @@ TEST(comparisons, know_what_diverged) {
   EXPECT_FALSE(surely_at_most(neither, 1).holds);
   EXPECT_FALSE(surely_at_least(neither, 1).holds);
   EXPECT_EQ(surely_at_least(neither, 1).evidence, "loss of a over b: neither is finite");
+}
+
+TEST(comparisons, decide_nothing_where_some_seeds_diverged) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto other = quotient(two_methods({3, 3, 3}, {1, inf, 1}), "loss", {"a"}, {"b"});
+  EXPECT_FALSE(surely_at_most(other, 1).holds); // two of three seeds have the opposite
+  EXPECT_FALSE(surely_at_least(other, 1).holds);
+  const auto own = quotient(two_methods({1, inf, 1}, {3, 3, 3}), "loss", {"a"}, {"b"});
+  EXPECT_FALSE(surely_at_most(own, 1).holds);
+  EXPECT_FALSE(surely_at_least(own, 1).holds);
 }
 
 TEST(findings, name_what_they_have_not) {

@@ -1,4 +1,6 @@
 // Modules that users bring, in files that TorchScript writes.
+#include "gossamer/compute/model_file.hpp"
+
 #include "module_files.hpp"
 #include "support/small_data.hpp"
 #include "support/torch_cases.hpp"
@@ -45,6 +47,26 @@ protected:
             : "def forward(self, x):\n  return torch.matmul(self.norm.forward(self.drop.forward(x)), self.weight)\n");
     m.save(path("norm.pt"));
     return "torchscript:file=" + path("norm.pt");
+  }
+
+  /// Saves x A B' A, where A is `table` and B `head`.
+  std::string save_table_and_head(const torch::Tensor& table, const torch::Tensor& head) const {
+    torch::jit::Module m("m");
+    m.register_parameter("table", table, false);
+    m.register_parameter("head", head, false);
+    m.define("def forward(self, x):\n"
+             "  return torch.matmul(torch.matmul(torch.matmul(x, self.table), self.head.t()), self.table)\n");
+    m.save(path("pair.pt"));
+    return "torchscript:file=" + path("pair.pt");
+  }
+
+  static torch::Tensor learnt(const torch::Tensor& t) { return t.detach().requires_grad_(true); }
+  static torch::Tensor learnt_table() { return learnt(torch::tensor(support::wave(12, 0.4)).view({4, 3})); }
+
+  static std::vector<float> gradient_at(compute::model& m, std::span<const float> x, const compute::dataset& data) {
+    std::vector<float> result(x.size());
+    m.loss_and_gradient(x, {data, support::all_indices(data)}, result);
+    return result;
   }
 
   /// Expects the statistics of the samples as they are, of which nothing dropped out.
@@ -106,6 +128,60 @@ TEST_F(torchscript, clones_compute_the_same_and_share_nothing) {
   EXPECT_NE(a, b);
   EXPECT_EQ(a, c);
   EXPECT_EQ(m->evaluate(x, {data, indices}).loss, again->evaluate(x, {data, indices}).loss);
+}
+
+TEST_F(torchscript, tells_views_of_one_memory_apart) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto numbers = support::wave(24, 0.4);
+  const auto both = torch::tensor(numbers).view({2, 4, 3});
+  const auto text = save_table_and_head(learnt(both[0]), learnt(both[1]));
+  const auto saved = torch::jit::load(path("pair.pt"));
+  ASSERT_TRUE(saved.attr("table").toTensor().is_alias_of(saved.attr("head").toTensor())) << "in the file, too";
+  const auto views = compute::make_model(text, data);
+  const auto apart = compute::make_model(save_table_and_head(learnt(both[0].clone()), learnt(both[1].clone())), data);
+  ASSERT_EQ(views->dimension(), 24);
+  std::vector<float> x(24);
+  views->initial_point(x, random_stream{1, 0, purpose::initial});
+  EXPECT_EQ(x, numbers);
+  for (const auto& m : {views->clone(), views->clone()->clone()})
+    EXPECT_EQ(gradient_at(*m, x, data), gradient_at(*apart, x, data));
+}
+
+TEST_F(torchscript, counts_tied_parameters_once) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto table = learnt_table();
+  const auto m = compute::make_model(save_table_and_head(table, table), data);
+  const auto apart = compute::make_model(save_table_and_head(table, learnt_table()), data);
+  EXPECT_EQ(m->tensor_names(), std::vector<std::string>{"table"});
+  ASSERT_EQ(m->dimension(), 12);
+  ASSERT_EQ(apart->dimension(), 24);
+  const std::vector<float> x = support::wave(12, 0.7);
+  auto twice = x;
+  twice.insert(twice.end(), x.begin(), x.end());
+  const auto of_both = gradient_at(*apart, twice, data);
+  for (const auto& one : {m->clone(), m->clone()->clone()}) {
+    const auto found = gradient_at(*one, x, data);
+    for (std::size_t k = 0; k < 12; ++k)
+      EXPECT_NEAR(found[k], of_both[k] + of_both[12 + k], 1e-5);
+  }
+}
+
+TEST_F(torchscript, exports_tied_parameters_under_each_of_their_names) {
+  const auto data = support::small_data(9, 4, 3);
+  const auto table = learnt_table();
+  const auto m = compute::make_model(save_table_and_head(table, table), data);
+  const std::vector<float> x = support::wave(12, 0.7);
+  compute::write_model(path("m.npz"), *m, x);
+  std::vector<std::string> names;
+  for (const auto& one : compute::read_npz(path("m.npz"))) {
+    names.push_back(one.name);
+    EXPECT_EQ(one.shape, (std::vector<std::size_t>{4, 3})) << one.name;
+    EXPECT_THAT(one.values, testing::ElementsAreArray(x)) << one.name;
+  }
+  EXPECT_THAT(names, testing::UnorderedElementsAre("table", "head"));
+  std::vector<float> again(12);
+  compute::read_model(path("m.npz"), *m, again);
+  EXPECT_EQ(again, x);
 }
 
 TEST_F(torchscript, learns_real_targets) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <span>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -16,7 +17,7 @@ struct estimate {
                                          ///< seed, or a mean that is infinite
 };
 
-/// Estimates by Student's t-distribution; seeds count as independent and normal. Requires at least one value.
+/// Estimates by Student's t-distribution; seeds count as independent and normal. NaN without a value.
 estimate estimated(std::span<const double> values);
 
 /// The result of one method in one setting, at the rate that the rule chose.
@@ -25,7 +26,10 @@ struct cell {
   std::optional<double> rate = {};
   bool at_edge = false; ///< true if the rate is the least or the greatest that was tried
   std::map<std::string, std::vector<double>> values = {}; ///< by measure and seed
-  std::vector<actors::evaluation_record> curve = {};      ///< curve of the first seed
+  std::vector<actors::evaluation_record> curve = {};      ///< curve of the first seed; empty if it diverged
+  std::vector<std::size_t> diverged = {};                 ///< seeds, from 1; their values are the worst
+
+  bool diverged_with(std::size_t seed) const;
 };
 
 /// Chooses the rate with the best mean of `quality` over the seeds; the smaller rate of equals.
@@ -46,8 +50,9 @@ public:
   /// By seed.
   const std::vector<double>& values(std::string_view measure, std::string_view method,
                                     std::string_view setting = {}) const;
+  /// Of the seeds that did not diverge; NaN if all did.
   estimate estimate_of(std::string_view measure, std::string_view method, std::string_view setting = {}) const;
-  /// Returns the mean, with its name.
+  /// Returns the value of the only seed, with its name. @error errc::bad_data for several, which have an interval
   named_number operator()(std::string_view measure, std::string_view method, std::string_view setting = {}) const;
 };
 
@@ -60,9 +65,14 @@ struct place {
 /// mean.
 ranged_number quotient(const findings& f, std::string_view measure, const place& a, const place& b);
 ranged_number difference(const findings& f, std::string_view measure, const place& a, const place& b);
-/// The mean of a - b over seeds and settings.
+/// The mean of a - b over these pairs, seed by seed: what differs between the pairs is no noise, and a seed counts
+/// once.
+ranged_number difference(const findings& f, std::string_view measure, std::span<const std::pair<place, place>> pairs,
+                         std::string name);
+/// The same over settings.
 ranged_number difference(const findings& f, std::string_view measure, std::string_view a, std::string_view b,
                          std::span<const std::string> settings);
+/// The interval has no ends if some values are finite and the mean is not.
 ranged_number ranged(std::span<const double> values, std::string name);
 /// A number with its interval.
 ranged_number ranged(const findings& f, std::string_view measure, const place& a);

@@ -93,8 +93,6 @@ struct verdict {
 
 /// a <= factor b. False for an infinite a, the value of a run that diverged or never came so far, if less is better.
 verdict at_most(const named_number& a, double factor, const named_number& b);
-/// a <= b + margin; for accuracies in percent.
-verdict at_most_above(const named_number& a, double margin, const named_number& b);
 /// low <= a <= high.
 verdict within(const named_number& a, double low, double high);
 /// A mean over seeds with its name, and the ends of the interval that holds it with 95 %; of one seed, all are its
@@ -107,6 +105,8 @@ struct ranged_number {
 /// True if the whole interval is at most, or at least, the bound. NaN is neither.
 verdict surely_at_most(const ranged_number& a, double bound);
 verdict surely_at_least(const ranged_number& a, double bound);
+/// low <= a <= high, for the whole interval.
+verdict surely_within(const ranged_number& a, double low, double high);
 verdict operator&&(const verdict& a, const verdict& b);
 /// True if all hold; the evidence is the verdict that fails, or else the first. Requires at least one.
 verdict all_of(const std::vector<verdict>& verdicts);
@@ -165,7 +165,7 @@ struct reproduction {
   /// The best rate is that with the best mean of `quality` over the seeds. @see chosen
   std::vector<double> rates = {};
   measure quality = training_loss();
-  std::size_t seeds = 3;
+  std::size_t seeds = 3; ///< the runs have the seeds 1 to this; 0: one run, whose seed is that of the user's flags
   std::vector<measure> measures = {};
   std::vector<published> numbers = {};
   std::vector<shape> shapes = {};

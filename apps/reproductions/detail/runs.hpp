@@ -17,8 +17,13 @@ struct run_maker {
 };
 
 /// Returns the flags of one run. @param rate position in `r.rates`; ignored when there are none
+/// @param seed ignored when `r.seeds` is 0
 flags flags_of(const reproduction& r, const variant& method, const variant& setting, std::size_t rate,
                std::uint64_t seed, const flags& more);
+
+/// Refuses flags of the user that a reproduction compares: it gives them to its runs itself.
+/// @error errc::usage
+void check_not_compared(const reproduction& r, const flags& more);
 
 /// Makes all runs that have no file with their key, in processes of their own, with progress on a terminal's standard
 /// error, and gathers the results of all.

@@ -21,6 +21,7 @@ struct tensor {
   /// The start of training: random numbers around the mean, or the values that the file of the network gives.
   double mean = 0, deviation = 0;
   std::vector<float> values = {};
+  std::vector<std::string> other_names = {}; ///< of the same tensor, where layers are tied
 
   std::size_t size() const {
     std::size_t result = 1;
@@ -86,6 +87,6 @@ public:
 /// The function that the library exports, under the name below.
 using make_network = void (*)(const network_request&, std::unique_ptr<network>& made);
 /// Changes with every change of this header, so that an old library is not mistaken for a new one.
-constexpr auto make_network_name = "gossamer_torch_make_network_2";
+constexpr auto make_network_name = "gossamer_torch_make_network_3";
 
 } // namespace gossamer::compute::libtorch

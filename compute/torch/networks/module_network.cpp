@@ -259,7 +259,7 @@ void configure(int threads) {
 
 /// The function that `make_network_name` names.
 extern "C" __attribute__((visibility("default"))) void
-gossamer_torch_make_network_2(const gossamer::compute::libtorch::network_request& wanted,
+gossamer_torch_make_network_3(const gossamer::compute::libtorch::network_request& wanted,
                               std::unique_ptr<gossamer::compute::libtorch::network>& made) {
   using namespace gossamer::compute::libtorch;
   configure(wanted.threads);

@@ -2,7 +2,10 @@
 #include "gossamer/compute/torch/networks/detail/words.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <torch/script.h>
+#include <tuple>
 
 namespace gossamer::compute::libtorch {
 
@@ -12,8 +15,30 @@ class script_module final : public module {
 public:
   explicit script_module(::torch::jit::Module m) : as_read_(std::move(m)), module_(copy_of(as_read_)) {}
 
-  named_tensors parameters() const override { return listed(module_.named_parameters()); }
-  named_tensors buffers() const override { return listed(module_.named_buffers()); }
+  /// Lists a tied parameter once, by its first name.
+  named_tensors parameters() const override {
+    named_tensors result;
+    std::set<const void*> known;
+    for (const auto& one : module_.named_parameters())
+      if (known.insert(one.value.unsafeGetTensorImpl()).second)
+        result.emplace_back(one.name, one.value);
+    return result;
+  }
+  /// Returns the further names of tied parameters, by the first.
+  std::map<std::string, std::vector<std::string>> other_names() const {
+    std::map<std::string, std::vector<std::string>> result;
+    std::map<const void*, std::string> first;
+    for (const auto& one : module_.named_parameters())
+      if (const auto [at, is_new] = first.try_emplace(one.value.unsafeGetTensorImpl(), one.name); !is_new)
+        result[at->second].push_back(one.name);
+    return result;
+  }
+  named_tensors buffers() const override {
+    named_tensors result;
+    for (const auto& one : module_.named_buffers())
+      result.emplace_back(one.name, one.value);
+    return result;
+  }
   ::torch::Tensor forward(const ::torch::Tensor& inputs) override { return module_.forward({inputs}).toTensor(); }
   void train(bool on) override { module_.train(on); }
   void train_only(const std::set<std::string>& parts) override {
@@ -36,14 +61,6 @@ private:
     return copy;
   }
 
-  template <class Named>
-  static named_tensors listed(const Named& all) {
-    named_tensors result;
-    for (const auto& one : all)
-      result.emplace_back(one.name, one.value);
-    return result;
-  }
-
   /// The original for copies. LibTorch takes tensors that are views of the same memory, as those of a network become,
   /// for one tensor.
   ::torch::jit::Module as_read_;
@@ -59,9 +76,31 @@ std::string advice_for(const std::string& text) {
   return std::string{build} + ", or export it with a PyTorch of this version or earlier";
 }
 
+/// Gives each tensor memory of its own, and tied ones the same, because `deepcopy` takes all views of one memory for
+/// one tensor.
+void separate(const ::torch::jit::Module& m) {
+  const ::torch::NoGradGuard constant;
+  std::map<std::tuple<const void*, std::vector<std::int64_t>, std::vector<std::int64_t>>, ::torch::Tensor> copies;
+  std::vector<std::pair<::torch::Tensor, ::torch::Tensor>> moves; // made last, as they free addresses
+  c10::IValue{m._ivalue()}.visit([&](const c10::IValue& one) {
+    if (one.isTensor() && one.toTensor().has_storage()) {
+      const auto& t = one.toTensor();
+      auto& copy = copies[{t.data_ptr(), t.sizes().vec(), t.strides().vec()}];
+      if (!copy.defined())
+        copy = t.detach().clone();
+      moves.emplace_back(t, copy);
+    }
+    return false;
+  });
+  for (auto& [t, copy] : moves)
+    t.set_data(copy);
+}
+
 ::torch::jit::Module load(const std::string& path) {
   try {
-    return ::torch::jit::load(path, ::torch::kCPU);
+    auto read = ::torch::jit::load(path, ::torch::kCPU);
+    separate(read);
+    return read;
   } catch (const std::exception& e) {
     const auto text = text_of(e);
     const auto sentence = "'" + path + "' cannot be read by " + libtorch_version() + ": " + first_lines(text);
@@ -117,8 +156,10 @@ std::unique_ptr<network> make_torchscript(const network_request& wanted) {
                     + ", and must be of 32-bit floats; model.float() makes it so");
     starts.emplace(name, p.detach().contiguous().clone());
   }
+  auto others = made->other_names();
   return make_network_of(std::move(made), wanted, what, [&](tensor& t) {
     const auto& from = starts.at(t.name);
+    t.other_names = others[t.name];
     t.values.assign(from.data_ptr<float>(), from.data_ptr<float>() + from.numel());
   });
 }

@@ -4,6 +4,7 @@
 // source, and instantiates the suite:
 //
 //     INSTANTIATE_TEST_SUITE_P(own, codec_law, testing::ValuesIn(codec_cases(own_codecs, all_codecs)), name_of);
+#include "gossamer/base/setting.hpp"
 #include "gossamer/compress/coder.hpp"
 
 #include <gtest/gtest.h>
@@ -28,18 +29,36 @@ inline std::set<std::string> values_to_try(const parameter& p) {
   if (p.kind == parameter::type::integer || p.kind == parameter::type::real)
     for (double end : {p.min, p.max})
       if (std::isfinite(end)) {
-        auto text = std::to_string(end);
-        result.insert(p.kind == parameter::type::integer ? text.substr(0, text.find('.')) : text);
+        const auto digits = std::to_string(end); // also of large integers, which `number_text` writes with an exponent
+        result.insert(p.kind == parameter::type::integer ? digits.substr(0, digits.find('.')) : number_text(end));
       }
   return result;
 }
 
+/// Returns the name of a codec; its examples instead where a parameter has no default.
+inline std::vector<std::string> usual_specs_of(const codec_entry& entry) {
+  if (entry.examples.empty() || std::ranges::none_of(entry.about.parameters, &parameter::required))
+    return {entry.about.name};
+  return entry.examples;
+}
+
+/// Returns a spec with another value of one parameter.
+inline std::string moved(std::string_view text, const std::string& key, const std::string& value) {
+  auto result = spec::parse(text);
+  std::erase_if(result.values, [&](const auto& given) { return given.first == key; });
+  result.values.emplace_back(key, value);
+  return result.to_string();
+}
+
 /// Returns specs of one codec, with one parameter moved at a time.
 inline std::set<std::string> specs_of(const codec_entry& entry) {
-  std::set<std::string> result{entry.about.name};
-  for (const auto& p : entry.about.parameters)
-    for (const auto& value : values_to_try(p))
-      result.insert(entry.about.name + ":" + p.key + "=" + value);
+  std::set<std::string> result;
+  for (const auto& usual : usual_specs_of(entry)) {
+    result.insert(usual);
+    for (const auto& p : entry.about.parameters)
+      for (const auto& value : values_to_try(p))
+        result.insert(moved(usual, p.key, value));
+  }
   return result;
 }
 
@@ -49,7 +68,8 @@ struct codec_case {
   registry<codec_entry> known;
 };
 
-/// Returns cases for codecs: their defaults, and each parameter at the ends of its range.
+/// Returns cases for codecs: their defaults, and each parameter at the ends of its range. The examples stand for the
+/// defaults of a codec that has a parameter without one.
 /// @param further specs in which parameters act together, or a value inside a range takes another path
 inline std::vector<codec_case> codec_cases(std::span<const codec_entry> entries, const registry<codec_entry>& known,
                                            std::set<std::string> further = {}) {
@@ -123,6 +143,34 @@ TEST_P(codec_law, a_packet_is_what_its_header_says) {
     if (made_->can().fixed_size && !zero) {
       EXPECT_EQ(p.bits, made_->bits(v.size()));
     }
+  }
+}
+
+// Also where norms overflow.
+TEST_P(codec_law, no_packet_is_longer_than_the_longest) {
+  for (const std::size_t size : {1u, 33u, 1000u}) {
+    EXPECT_LE(made_->bits(size), made_->most_bits(size));
+    EXPECT_LE(encode(vec{pool_, std::vector<float>(size, 3e38f)}).bits, made_->most_bits(size)) << size << " elements";
+  }
+}
+
+TEST_P(codec_law, takes_parts_of_its_tensors_unless_it_says_that_it_does_not) {
+  const std::vector<tensor_shape> tensors{{4, 5}, {1, 7}};
+  const auto for_tensors = make_codec(GetParam().spec, tensors, known());
+  EXPECT_EQ(for_tensors->can().whole_vectors, made_->can().whole_vectors) << "asked before the tensors are known";
+  const auto decoded_size = [&](std::size_t size) {
+    return decode(for_tensors->encode(vec{pool_, law_values(size)}, law_randomness, 0)).size();
+  };
+  EXPECT_EQ(decoded_size(27), 27u);
+  if (!for_tensors->can().whole_vectors) {
+    EXPECT_EQ(decoded_size(10), 10u);
+    return;
+  }
+  try {
+    decoded_size(10);
+    ADD_FAILURE() << "accepted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::usage);
   }
 }
 

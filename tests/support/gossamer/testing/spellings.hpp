@@ -6,6 +6,7 @@
 #include <cctype>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,16 @@ inline constexpr std::pair<const char*, const char*> protocol_numbers[] = {
     {"local-steps", "3"}, {"in-flight", "3"}, {"owed", "2"},    {"warm-up", "5"},
     {"grace", "0.01"},    {"quorum", "4"},    {"overlap", "2"}, {"double-after", "3,warm-up=5,variance-updates=2"}};
 
+/// True if the spec gives every parameter that has no default.
+inline bool is_complete(const description& about, std::string_view text) {
+  const auto given = spec::parse(text);
+  return std::ranges::all_of(about.parameters, [&](const parameter& p) {
+    return !p.required || std::ranges::any_of(given.values, [&](const auto& one) { return one.first == p.key; });
+  });
+}
+
 /// Returns an algorithm by its defaults, with every choice that its parameters offer, and with another number where one
-/// changes the protocol.
+/// changes the protocol; of these the complete ones, where a parameter has no default.
 inline std::vector<std::string> spellings_of(const actors::algorithm_entry& entry) {
   std::vector<std::string> specs{entry.about.name};
   for (const auto& p : entry.about.parameters) {
@@ -29,6 +38,7 @@ inline std::vector<std::string> spellings_of(const actors::algorithm_entry& entr
       if (key == p.key)
         specs.push_back(entry.about.name + ":" + key + "=" + number);
   }
+  std::erase_if(specs, [&](const auto& text) { return !is_complete(entry.about, text); });
   return specs;
 }
 

@@ -37,6 +37,7 @@ public:
   struct options {
     std::string topology = "ring";
     std::string codec = "identity";
+    registry<compress::codec_entry> codecs = compress::codecs(); ///< those that `codec` and packets may name
     std::string optimiser = "sgd";
     std::size_t workers = 4;
     std::vector<std::size_t> islands = {}; ///< their sizes; empty: none
@@ -198,7 +199,8 @@ private:
     s.training.step_limit =
         options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
     s.training.lr = options_.lr;
-    s.packing.codec = compress::make_codec(options_.codec);
+    s.packing.codec = compress::make_codec(options_.codec, {}, options_.codecs);
+    s.packing.coder = std::make_shared<const compress::coder>(options_.codecs);
     s.packing.exact = s.packing.codec->can().exact;
     s.training.schedule = compute::make_schedule(options_.schedule);
     s.training.planned_epochs = static_cast<double>(options_.steps * options_.workers) / options_.updates_per_epoch;
