@@ -118,6 +118,7 @@ verdict ends_above(const findings& f, const char* method, const std::string& rat
 ranged_number below_sgd(const findings& f, const std::vector<std::string>& ratios) {
   const auto accuracy = test_accuracy().name;
   std::vector<std::pair<place, place>> pairs;
+  pairs.reserve(ratios.size());
   for (const auto& ratio : ratios)
     pairs.push_back({{"CSER", "1"}, {"CSER", ratio}});
   return difference(f, accuracy, pairs,
