@@ -32,7 +32,7 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
 void node_protocol::enter(const consensus::adopt& m, orders& out) {
   const auto& r = m.what;
   asked_.clear();
-  bool somebody_is_left_out = false, somebody_has_left = false;
+  bool somebody_is_left_out = false, stand_otherwise = false;
   std::vector<rank> returning;
   for (auto& [i, one] : residents_) {
     const auto member = r.what.view.lives.find(i);
@@ -40,7 +40,7 @@ void node_protocol::enter(const consensus::adopt& m, orders& out) {
     if (!takes_part && one.lives && one.paused && parting_.heirs.contains(i)) {
       out.emplace_back(stop_worker{i});
       one = {.incarnation = one.incarnation, .waits = one.returns && !leaves_};
-      somebody_has_left = true;
+      stand_otherwise = true;
       if (one.waits)
         returning.push_back(i);
     }
@@ -50,7 +50,12 @@ void node_protocol::enter(const consensus::adopt& m, orders& out) {
       continue;
     if (one.lives)
       out.emplace_back(stop_worker{i});
-    one = {.incarnation = member->second, .lives = true, .has_state = one.has_state};
+    one = {.incarnation = member->second,
+           .lives = true,
+           .retires = !is_master(i) && (one.retires || leaves_), // the request is older than this life
+           .has_state = one.has_state,
+           .returns = one.returns};
+    stand_otherwise |= one.retires;
     out.emplace_back(start_worker{i, member->second});
   }
   if (somebody_is_left_out)
@@ -58,7 +63,7 @@ void node_protocol::enter(const consensus::adopt& m, orders& out) {
   parting_ = r.what.parting;
   out.emplace_back(r.what);
   seat_leader(r, m.before, out);
-  if (somebody_has_left && !synchronous())
+  if (stand_otherwise && !synchronous())
     say_where_they_stand(out);
   for (const auto i : returning)
     report(worker_waits{i}, out);
