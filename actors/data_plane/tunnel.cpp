@@ -73,17 +73,31 @@ private:
       }
   }
 
+  /// @param where the peer is, if this end opens the lane
   std::shared_ptr<lane> add(std::unique_ptr<stream> far, std::function<void(int)> opened,
-                            std::function<void(const std::string&, bool)> ended) {
+                            std::function<void(const std::string&, bool)> ended,
+                            const std::optional<endpoint>& where = std::nullopt) {
     const auto place = lanes_.emplace(lanes_.end());
-    *place = std::make_shared<lane>(io_, std::move(far), most_message_,
-                                    lane::owner{std::move(opened), [this, place, ended = std::move(ended)](
-                                                                       const std::string& why, bool is_refused) {
-                                                  ended(why, is_refused);
-                                                  lanes_.erase(place);
-                                                  stop_if_over();
-                                                }});
+    lane::owner whose{.opened = std::move(opened),
+                      .ended =
+                          [this, place, ended = std::move(ended)](const std::string& why, bool is_refused) {
+                            ended(why, is_refused);
+                            lanes_.erase(place);
+                            stop_if_over();
+                          },
+                      .connect_again = {},
+                      .find = [this](const lane_id& id) { return opened_by_peer(id); }};
+    if (where)
+      whose.connect_again = [this, place, there = *where](bool at_once) {
+        at_once ? connect_again(there, *place) : connect_later(there, *place);
+      };
+    *place = std::make_shared<lane>(io_, std::move(far), most_message_, std::move(whose));
     return *place;
+  }
+
+  std::shared_ptr<lane> opened_by_peer(const lane_id& id) {
+    const auto found = std::ranges::find_if(lanes_, [&](const auto& l) { return l->is_of_peer(id); });
+    return found == lanes_.end() ? nullptr : *found;
   }
 
   void accept() {
@@ -115,26 +129,61 @@ private:
       if (!std::exchange(*once, true))
         result->set_value(socket);
     };
-    const auto made = add(opening_stream(tcp::socket{io_}, shown_, where.host), answer,
-                          [this, where, answer](const std::string& why, bool is_refused) {
-                            note(where, why, is_refused);
-                            answer(-1);
-                          });
+    const auto made = add(
+        opening_stream(tcp::socket{io_}, shown_, where.host), answer,
+        [this, where, answer](const std::string& why, bool is_refused) {
+          note(where, why, is_refused);
+          answer(-1);
+        },
+        where);
     made->expect(longest_attempt);
+    reach(where, std::shared_ptr<tcp::socket>{made, &made->far().socket()},
+          [waiting = std::weak_ptr{made}](const std::string& why, bool) {
+            if (const auto l = waiting.lock())
+              why.empty() ? l->begin() : l->end(why);
+          });
+  }
+
+  /// Connects a lane again whose stream has broken, until that succeeds, or the lane ends.
+  void connect_again(const endpoint& where, const std::weak_ptr<lane>& broken) {
+    const auto next = std::make_shared<std::unique_ptr<stream>>(opening_stream(tcp::socket{io_}, shown_, where.host));
+    const std::shared_ptr<tcp::socket> socket{next, &(*next)->socket()};
+    reach(where, socket, [this, where, broken, next](const std::string& why, bool is_refused) {
+      const auto l = broken.lock();
+      if (!l)
+        return;
+      if (why.empty())
+        return l->resume(std::move(*next), std::nullopt);
+      if (is_refused) // the process has ended
+        return l->end("");
+      connect_later(where, broken);
+    });
+  }
+
+  void connect_later(const endpoint& where, const std::weak_ptr<lane>& broken) {
+    const auto pause = std::make_shared<asio::steady_timer>(io_, pause_between_attempts);
+    pause->async_wait([this, where, broken, pause](asio::error_code) {
+      if (!broken.expired())
+        connect_again(where, broken);
+    });
+  }
+
+  /// Connects a socket, unless it is gone before. @param then gets the reason if that fails, and whether the other
+  /// machine refuses it
+  void reach(const endpoint& where, const std::weak_ptr<tcp::socket>& socket,
+             std::function<void(const std::string& why, bool is_refused)> then) {
     const auto resolver = std::make_shared<tcp::resolver>(io_);
     resolver->async_resolve(
         where.host, std::to_string(where.port),
-        [made = std::weak_ptr{made}, resolver](asio::error_code e, const tcp::resolver::results_type& found) {
-          const auto l = made.lock();
-          if (!l)
+        [socket, resolver, then = std::move(then)](asio::error_code e, const tcp::resolver::results_type& found) {
+          const auto s = socket.lock();
+          if (!s)
             return;
           if (e)
-            return l->end("has a name that is not known: " + e.message());
-          asio::async_connect(l->far().socket(), found, [l](asio::error_code failure, const tcp::endpoint&) {
-            if (failure)
-              l->end("cannot be connected to: " + failure.message());
-            else
-              l->begin();
+            return then("has a name that is not known: " + e.message(), false);
+          asio::async_connect(*s, found, [s, then](asio::error_code failure, const tcp::endpoint&) {
+            then(failure ? "cannot be connected to: " + failure.message() : "",
+                 failure == asio::error::connection_refused);
           });
         });
   }
@@ -151,7 +200,7 @@ private:
     asio::error_code ignored;
     acceptor_.close(ignored);
     for (const auto& l : std::list{lanes_})
-      if (!l->is_open())
+      if (!l->is_open() || l->is_apart())
         l->end("");
     end_.set(longest_flush, [this] { io_.stop(); });
     stop_if_over();

@@ -70,6 +70,13 @@ public:
     const std::scoped_lock lock{mutex_};
     return said_;
   }
+  /// Returns the ports of all nodes that take part, for control messages.
+  std::vector<std::uint16_t> doors() const {
+    const std::scoped_lock lock{mutex_};
+    auto all = doors_;
+    all.push_back(port);
+    return all;
+  }
   /// Waits until all nodes have left.
   /// @returns the error that ended each node, by number; empty: none
   std::vector<std::string> ends() {
@@ -97,6 +104,10 @@ private:
     s.wait = s.patience = how.patience;
     s.interrupted = how.leaves;
     s.leaves = how.quits;
+    s.joined = [this](const endpoint& door) {
+      const std::scoped_lock lock{mutex_};
+      doors_.push_back(door.port);
+    };
     auto end = end_of(s, how);
     while (end.find("run has all of its") != end.npos) // the run has not begun
       end = end_of(s, how);
@@ -122,6 +133,7 @@ private:
   std::size_t late_;
   mutable std::mutex mutex_;
   std::vector<std::string> said_, ends_;
+  std::vector<std::uint16_t> doors_;
   std::vector<std::jthread> threads_;
 };
 

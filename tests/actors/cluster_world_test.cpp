@@ -9,6 +9,7 @@
 #include <set>
 
 #include "cluster.hpp"
+#include "support/broken_connections.hpp"
 #include "support/push_gossip.hpp"
 
 namespace gossamer::actors {
@@ -258,6 +259,35 @@ TEST(cluster_world, grows_and_lets_go) {
                                                      "the same time, the first may have to begin anew";
     EXPECT_EQ(std::ranges::count(summary.steps_per_worker, 0u), 1) << "of the one who never came";
     EXPECT_TRUE(std::isfinite(summary.final.train_loss));
+  }
+}
+
+TEST(cluster_world, loses_nobody_where_connections_of_the_control_plane_are_reset) {
+  for (const char* algorithm : {"all-reduce-sgd", "ad-psgd"}) {
+    SCOPED_TRACE(algorithm);
+    auto settings = small_run(algorithm);
+    settings.epochs = 1e6;
+    settings.eval_every = 1;
+    cluster nodes{std::vector<joiner>(3)};
+    struct firewall final : run_observer {
+      explicit firewall(const cluster& c) : all(c) {}
+      void on_evaluation(const evaluation_record& r) override {
+        if (r.step == 0)
+          return;
+        for (const auto door : all.doors())
+          resets += testing_support::reset_connections_to(door);
+        is_over = ++times >= 20;
+      }
+      const cluster& all;
+      int times = 0, resets = 0;
+      std::atomic<bool> is_over = false;
+    } seen{nodes};
+    const auto summary =
+        nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return seen.is_over.load(); }});
+    EXPECT_GT(seen.resets, 20);
+    EXPECT_EQ(summary.end, run_end::interrupted);
+    EXPECT_EQ(summary.lost, 0u);
+    EXPECT_THAT(nodes.ends(), testing::Each(""));
   }
 }
 

@@ -1,4 +1,5 @@
 // Local sockets whose bytes travel on 127.0.0.1, under TLS or behind a token.
+#include "gossamer/actors/data_plane/lane_session.hpp"
 #include "gossamer/actors/data_plane/tunnel.hpp"
 
 #include <gmock/gmock.h>
@@ -14,6 +15,7 @@
 #include "data_plane/certificates.hpp"
 #include "data_plane/raw_connection.hpp"
 #include "data_plane/support.hpp"
+#include "support/broken_connections.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -105,6 +107,36 @@ TEST_F(tunnel_test, ends_where_the_other_side_has_gone) {
   EXPECT_EQ(near.hear(), noise(1000, 3));
 }
 
+TEST_F(tunnel_test, goes_on_where_connections_are_reset) {
+  using testing_support::reset_end;
+  const auto token = access_token{std::string(43, 'x'), "a test"};
+  for (const auto& shown : std::vector{credentials{}, certified(), credentials{nullptr, token}})
+    for (const auto which : {reset_end::opening, reset_end::accepting}) {
+      arrived = {};
+      tunnel here{shown}, there{shown};
+      const auto where = listen(there);
+      const local_end near{here.connect(where)}, far{arrived.get_future().get()};
+      for (unsigned k = 0; k < 20; ++k) {
+        const auto question = noise(200'000 + k, k), answer = noise(100'000 + k, k + 50);
+        std::jthread asks{[&] { near.say(question); }}, answers{[&] { far.say(answer); }};
+        EXPECT_EQ(testing_support::reset_connections_to(where.port, which), 1) << k; // some bytes are on their way
+        EXPECT_EQ(near.hear(answer.size()), answer) << k;
+        EXPECT_EQ(far.hear(question.size()), question) << k;
+      }
+    }
+}
+
+TEST_F(tunnel_test, tells_a_lane_of_a_former_process_at_its_port_that_it_is_another_one) {
+  tunnel there{credentials{}};
+  test::raw_connection goes_on{listen(there).port};
+  goes_on.send(write(lane_hello{.id = {std::byte{1}}, .received = 5, .goes_on = true}));
+  const auto answer = goes_on.receive_until_closed();
+  ASSERT_EQ(answer.size(), lane_hello_bytes);
+  const auto theirs = read_lane_hello(std::span{answer}.first<lane_hello_bytes>());
+  ASSERT_TRUE(theirs);
+  EXPECT_NE(theirs->id, lane_id{std::byte{1}});
+}
+
 TEST_F(tunnel_test, does_not_wait_for_strangers_at_its_end) {
   tunnel here{certified()};
   auto there = std::make_unique<tunnel>(certified());
@@ -185,10 +217,14 @@ TEST_F(tunnel_test, bounds_messages_also_where_whoever_comes_is_let_in) {
   tunnel there{{}};
   there.bound_messages(1000);
   const test::raw_connection stranger{listen(there).port};
+  stranger.send(write(lane_hello{.id = {std::byte{1}}}));
   const local_end far{arrived.get_future().get()};
+  const std::array record{std::byte{control_guard::header_bytes}};
+  stranger.send(record);
+  stranger.send(std::array<std::byte, 11>{}); // the rest of the record's header
   stranger.send(test::control_header(0x30000000));
   EXPECT_TRUE(far.hear().empty());
-  EXPECT_TRUE(stranger.receive_until_closed().empty());
+  EXPECT_EQ(stranger.receive_until_closed().size(), lane_hello_bytes);
 }
 
 } // namespace

@@ -1,6 +1,10 @@
 #include "gossamer/actors/data_plane/detail/lane.hpp"
 
+#include "gossamer/actors/data_plane/detail/patience.hpp"
+#include "gossamer/base/entropy.hpp"
+
 #include <asio/post.hpp>
+#include <cstring>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,7 +15,19 @@ namespace {
 constexpr int moves_a_turn = 32; // before other lanes have their turn
 enum wait_for : std::size_t { far_read, far_write, near_read, near_write, turn };
 
+lane_id new_id() {
+  lane_id id{};
+  const std::array words{secret_number(), secret_number()};
+  static_assert(sizeof words == sizeof id);
+  std::memcpy(id.data(), words.data(), sizeof id);
+  return id;
+}
+
 } // namespace
+
+lane::lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
+    : io_(io), far_(std::move(far)), near_(io), patience_(io), guard_(most_message), owner_(std::move(whose)),
+      session_(opens() ? new_id() : lane_id{}) {}
 
 void lane::expect(std::chrono::milliseconds patience) {
   patience_.set(patience, [this] { end("does not answer"); });
@@ -24,44 +40,115 @@ void lane::begin() {
   advance();
 }
 
+void lane::resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& theirs) {
+  if (ended_)
+    return;
+  session_.lost();
+  far_ = std::move(far); // whatever the former one has come to, the peer has given it up
+  come_.hold(0);
+  hello_come_ = 0;
+  has_begun_ = greeted_ = far_gone_ = broken_ = far_waits_ = false;
+  if (!theirs || hear(*theirs))
+    begin();
+}
+
 void lane::end(const std::string& why) {
   if (std::exchange(ended_, true))
     return;
   patience_.cancel();
   const auto self = shared_from_this(); // keeps the lane until the end of this function
-  owner_.ended(why, far_->is_refused());
+  owner_.ended(why, far_ && far_->is_refused());
   asio::error_code ignored;
-  far_->socket().close(ignored);
+  if (far_)
+    far_->socket().close(ignored);
   near_.close(ignored);
 }
 
+/// The stream is gone.
+void lane::part() {
+  const auto why = far_->trouble();
+  const bool may_return = is_open() && !near_gone_ && !session_.peer_has_finished() && !far_->is_refused();
+  const bool was_closed = !broken_ && why.empty();
+  if (!may_return || (was_closed && !opens()))
+    return end(why);
+  session_.lost();
+  asio::error_code ignored;
+  far_->socket().close(ignored);
+  far_.reset();
+  const bool is_first_attempt = std::exchange(greeted_, false);
+  if (is_first_attempt)
+    patience_.set(longest_break, [this] { end("has not been reached again"); });
+  if (opens())
+    owner_.connect_again(is_first_attempt);
+}
+
 void lane::advance() {
-  if (ended_ || (!near_.is_open() && !open()))
+  if (ended_ || is_apart() || (!greeted_ && !greet()) || (!is_open() && !open()))
     return;
   bool more = true;
   for (int k = 0; k < moves_a_turn && more && !ended_; ++k)
     more = move();
   if (ended_)
     return;
-  if ((far_gone_ && in_.empty()) || (near_gone_ && out_.empty() && !far_waits_))
+  if (session_.peer_has_finished() && in_.empty())
     return end(far_->trouble());
+  if (far_gone_ && in_.empty() && come_.empty())
+    return part();
+  if (session_.has_finished() && !patience_.is_set()) // the peer closes: to close here would drop what is under way
+    patience_.set(longest_flush, [this] { end(""); });
   if (more)
     return wait(turn, [this](auto then) { asio::post(io_, then); });
   wait_for_more();
 }
 
-/// @returns whether both sides have shown their credentials, and the pair of sockets exists
-bool lane::open() {
-  const bool gone = far_->read_some({}).gone;
-  if (gone || !far_->is_established()) {
-    if (gone)
-      end(far_->trouble());
-    else
-      wait(far_read, [this](auto then) {
-        far_->socket().async_wait(stream::tcp::socket::wait_read, [then](asio::error_code) { then(); });
-      });
-    return false;
+// -- the beginning of a stream ----------------------------------------------------------------------------------------
+
+/// @returns whether both sides have shown their credentials, and introduced themselves
+bool lane::greet() {
+  bool more = true;
+  while (more && !far_gone_ && hello_come_ < hello_.size()) {
+    const auto got = far_->read_some(std::span{hello_}.subspan(hello_come_)); // of credentials first, if there are any
+    note(got);
+    hello_come_ += got.bytes;
+    more = got.bytes > 0;
+    if (opens() && far_->is_established() && !std::exchange(has_begun_, true))
+      session_.begin();
+    if (has_begun_)
+      more = send() || more;
   }
+  if (!far_gone_ && hello_come_ < hello_.size())
+    return wait_for_far(), false;
+  if (hello_come_ < hello_.size())
+    return part(), false;
+  const auto theirs = read_lane_hello(hello_);
+  if (!theirs)
+    return end("does not speak this version of the control connections"), false;
+  return hear(*theirs);
+}
+
+/// @returns false if this lane ends, or another one goes on
+bool lane::hear(const lane_hello& theirs) {
+  if (!opens() && !is_open()) {
+    if (const auto known = owner_.find(theirs.id)) {
+      known->resume(std::move(far_), theirs);
+      return end(""), false;
+    }
+    session_ = lane_session{theirs.goes_on ? lane_id{} : theirs.id}; // the lane of another process ends by that
+  }
+  if (!std::exchange(has_begun_, true))
+    session_.begin();
+  if (!session_.hear(theirs)) {
+    send();
+    return end("is not the process to which the connection was"), false;
+  }
+  greeted_ = true;
+  if (is_open())
+    patience_.cancel();
+  return true;
+}
+
+/// @returns whether the pair of sockets exists
+bool lane::open() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
     return end("cannot be carried: no descriptors are left"), false;
@@ -71,35 +158,70 @@ bool lane::open() {
   return true;
 }
 
-/// @returns whether bytes have come that may go on
-bool lane::take_in() {
-  if (!in_.fill([this](auto to) { return far_->read_some(to); }, far_gone_))
-    return false;
-  const auto objection = guard_.objection(in_.left());
-  if (objection)
-    end(*objection);
-  return !objection;
-}
+// -- bytes ------------------------------------------------------------------------------------------------------------
 
 /// @returns whether bytes have moved
 bool lane::move() {
-  bool moved = take_in();
+  const auto before = std::tuple{come_.left().size(), in_.left().size()};
+  receive();
   if (ended_)
     return false;
-  const int near = near_.native_handle();
-  if (!in_.empty()) {
-    const auto sent = send_some(near, std::array{in_.left()});
-    in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left
-    near_gone_ = near_gone_ || sent.gone;
-    moved = moved || sent.bytes > 0;
-  }
-  moved = out_.fill([near](auto to) { return receive_some(near, to); }, near_gone_) || moved;
-  const auto sent = far_->write_some(std::array{out_.left()});
-  far_gone_ = far_gone_ || sent.gone;
-  far_waits_ = sent.waits;
-  out_.begin += sent.bytes;
-  return moved || sent.bytes > 0;
+  hand_in();
+  take_out();
+  const bool sent = send();
+  return sent || before != std::tuple{come_.left().size(), in_.left().size()};
 }
+
+void lane::receive() {
+  if (come_.empty() && !far_gone_) {
+    const auto got = far_->read_some(std::span{come_.bytes});
+    come_.hold(got.bytes);
+    note(got);
+  }
+  if (!in_.empty())
+    return;
+  auto records = come_.left();
+  in_.hold(session_.take(records, in_.bytes));
+  come_.begin = come_.end - records.size();
+  if (const auto fault = session_.objection() ? session_.objection() : guard_.objection(in_.left()))
+    end(*fault);
+}
+
+void lane::hand_in() {
+  if (in_.empty())
+    return;
+  const auto sent = send_some(near_.native_handle(), std::array{in_.left()});
+  in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left
+  near_gone_ = near_gone_ || sent.gone;
+}
+
+void lane::take_out() {
+  if (near_gone_ || !session_.has_room())
+    return;
+  std::array<std::byte, 16 << 10> bytes;
+  const auto got = receive_some(near_.native_handle(), bytes);
+  session_.push(std::span{bytes}.first(got.bytes));
+  near_gone_ = got.gone;
+  if (near_gone_)
+    session_.finish();
+}
+
+void lane::note(const transfer& t) noexcept {
+  far_gone_ = far_gone_ || t.gone;
+  broken_ = broken_ || t.broken;
+}
+
+/// @returns whether bytes have moved
+bool lane::send() {
+  const auto next = session_.gather();
+  const auto sent = far_->write_some(next);
+  session_.wrote(sent.bytes);
+  note(sent);
+  far_waits_ = sent.waits && !sent.gone;
+  return sent.bytes > 0;
+}
+
+// -- waiting ----------------------------------------------------------------------------------------------------------
 
 void lane::wait(std::size_t which, std::function<void(std::function<void()>)> how) {
   if (std::exchange(waits_[which], true))
@@ -112,22 +234,27 @@ void lane::wait(std::size_t which, std::function<void(std::function<void()>)> ho
   });
 }
 
+void lane::wait_for_far() {
+  wait(far_read, [this](auto then) { far_->wait_to_read(then); });
+  if (far_waits_)
+    wait(far_write, [this](auto then) { far_->wait_to_write(then); });
+}
+
 void lane::wait_for_more() {
-  using tcp = stream::tcp::socket;
   using local = asio::local::stream_protocol::socket;
-  const auto on = [](auto& socket, auto what) {
-    return [&socket, what](auto then) { socket.async_wait(what, [then](asio::error_code) { then(); }); };
+  const auto on_near = [this](auto what) {
+    return [this, what](auto then) { near_.async_wait(what, [then](asio::error_code) { then(); }); };
   };
   if (!in_.empty())
-    wait(near_write, on(near_, local::wait_write));
+    wait(near_write, on_near(local::wait_write));
   else if (far_->has_unread())
     wait(turn, [this](auto then) { asio::post(io_, then); });
   else
-    wait(far_read, on(far_->socket(), tcp::wait_read));
+    wait(far_read, [this](auto then) { far_->wait_to_read(then); });
   if (far_waits_)
-    wait(far_write, on(far_->socket(), tcp::wait_write));
-  if (out_.empty() && !near_gone_)
-    wait(near_read, on(near_, local::wait_read));
+    wait(far_write, [this](auto then) { far_->wait_to_write(then); });
+  if (!near_gone_ && session_.has_room())
+    wait(near_read, on_near(local::wait_read));
 }
 
 } // namespace gossamer::actors::detail

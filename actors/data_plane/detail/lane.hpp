@@ -3,71 +3,93 @@
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
+#include "gossamer/actors/data_plane/lane_session.hpp"
 
 #include <array>
 #include <asio/local/stream_protocol.hpp>
 #include <functional>
+#include <optional>
 
 namespace gossamer::actors::detail {
 
-/// One connection of a tunnel: a stream to another process, and a local socket. The lane ends before bytes of the
-/// stream that are not control messages reach the local socket. Threads: that of its context.
+/// One connection of a tunnel: streams to another process, one at a time, and a local socket. The lane ends before
+/// bytes of the other process that are not control messages reach the local socket.
+///
+/// A stream that breaks is no end. The end that has opened the lane connects again, at once: a process that has ended
+/// refuses that. The other end waits for it, but not where the stream was closed, as it is when a process ends.
+/// Threads: that of its context.
 class lane : public std::enable_shared_from_this<lane> {
 public:
   struct owner {
     std::function<void(int)> opened; ///< gets the local end
     /// Gets the reason, or an empty text if there is none; forgets the lane.
     std::function<void(const std::string& why, bool is_refused)> ended;
+    /// Opens another stream, for `resume`: at once, or after a pause. Empty: the peer does.
+    std::function<void(bool at_once)> connect_again;
+    /// Returns the lane of this name that the peer has opened; null if there is none.
+    std::function<std::shared_ptr<lane>(const lane_id&)> find;
   };
 
   /// @param most_message bytes of a control message behind its header
-  lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
-      : io_(io), far_(std::move(far)), near_(io), patience_(io), guard_(most_message), owner_(std::move(whose)) {}
+  lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose);
 
   stream& far() noexcept { return *far_; }
-  /// Ends the lane if the peer has not shown its credentials in this time.
+  /// Ends the lane if the peer has not introduced itself in this time.
   void expect(std::chrono::milliseconds patience);
   /// Moves bytes, over a connected stream, until one end is gone.
   void begin();
+  /// Goes on over another stream. @param theirs the peer's hello, if it has come already
+  void resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& theirs);
   void end(const std::string& why);
   bool is_open() const noexcept { return near_.is_open(); }
+  /// True while no stream carries the lane.
+  bool is_apart() const noexcept { return far_ == nullptr; }
+  /// True for an open lane of this name that the peer has opened.
+  bool is_of_peer(const lane_id& id) const { return !opens() && is_open() && session_.id() == id; }
 
 private:
-  /// Bytes on their way in one direction.
+  /// Bytes on their way.
   struct cargo {
     std::array<std::byte, 64 << 10> bytes;
     std::size_t begin = 0, end = 0;
 
     bool empty() const noexcept { return begin == end; }
     std::span<const std::byte> left() const noexcept { return std::span{bytes}.subspan(begin, end - begin); }
-    /// Asks for more if it is empty. @returns whether bytes have come; sets `gone` if none ever will
-    template <class Source>
-    bool fill(Source source, bool& gone) {
-      if (!empty() || gone)
-        return false;
-      const transfer got = source(std::span{bytes});
+    void hold(std::size_t count) noexcept {
       begin = 0;
-      end = got.bytes;
-      gone = got.gone;
-      return got.bytes > 0;
+      end = count;
     }
   };
 
+  bool opens() const noexcept { return owner_.connect_again != nullptr; }
   void advance();
+  bool greet();
+  bool hear(const lane_hello& theirs);
   bool open();
   bool move();
-  bool take_in();
+  void receive();
+  void hand_in();
+  void take_out();
+  bool send();
+  void part();
+  void note(const transfer& t) noexcept;
   void wait(std::size_t which, std::function<void(std::function<void()>)> how);
   void wait_for_more();
+  void wait_for_far();
 
   asio::io_context& io_;
-  std::unique_ptr<stream> far_;
+  std::unique_ptr<stream> far_; ///< null between two streams
   asio::local::stream_protocol::socket near_;
   alarm patience_;
   control_guard guard_; ///< of incoming bytes
   owner owner_;
-  cargo in_, out_; ///< from the other process, and to it
-  bool far_gone_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
+  lane_session session_;
+  cargo come_; ///< from the stream: records
+  cargo in_;   ///< for the local socket
+  written_lane_hello hello_{};
+  std::size_t hello_come_ = 0;
+  bool has_begun_ = false, greeted_ = false; ///< on this stream
+  bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
   std::array<bool, 5> waits_{};
 };
 

@@ -21,7 +21,8 @@ constexpr int most_unsent_bytes = 256 << 10;
 transfer result_of(ssize_t moved) noexcept {
   if (moved >= 0)
     return {.bytes = static_cast<std::size_t>(moved)};
-  return {.gone = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR};
+  const bool gone = errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
+  return {.gone = gone, .broken = gone};
 }
 
 void set(int socket, int level, int option, int value) noexcept {

@@ -7,11 +7,12 @@
 
 namespace gossamer::actors::detail {
 
-/// Result of one system call. `gone`: the connection has ended, by either side and for any reason.
+/// Result of one system call.
 struct transfer {
   std::size_t bytes = 0;
-  bool gone = false;
-  bool waits = false; ///< of a `stream`: more can be written when the socket is ready for it
+  bool gone = false;   ///< the connection has ended, by either side and for any reason
+  bool broken = false; ///< besides, no end has closed it: it was reset, or timed out
+  bool waits = false;  ///< of a `stream`: more can be written when the socket is ready for it
 };
 
 /// Moves as many bytes as possible at once, in one system call; 0 if the socket is not ready.

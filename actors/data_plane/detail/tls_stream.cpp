@@ -122,6 +122,7 @@ int tls_stream::take(std::span<std::byte> to) noexcept {
     received_begin_ = 0;
     received_end_ = got.bytes;
     at_end_ = got.gone;
+    broken_ = got.broken;
   }
   const auto now = std::min(to.size(), received_end_ - received_begin_);
   if (now > 0)
@@ -161,6 +162,7 @@ transfer tls_stream::read_some(std::span<std::byte> to) {
   }
   flush(); // the consequences of the bytes read: the handshake, answers to new keys, and the reason of a failure
   result.gone = gone_ && result.bytes == 0;
+  result.broken = result.gone && broken_;
   return result;
 }
 

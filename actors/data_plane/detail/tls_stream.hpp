@@ -47,7 +47,7 @@ private:
   std::size_t received_begin_ = 0, received_end_ = 0;
   std::vector<std::byte> record_; ///< gathered from small pieces
   std::uint64_t under_this_key_ = 0;
-  bool has_spoken_ = false, at_end_ = false, gone_ = false;
+  bool has_spoken_ = false, at_end_ = false, broken_ = false, gone_ = false;
   ssl_ptr ssl_; ///< refers to the other members
 };
 

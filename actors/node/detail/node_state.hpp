@@ -212,6 +212,7 @@ private:
   /// Notes that the sender of the present message lives.
   void hear();
   void meet_on_data_plane();
+  void review_losses();
 
   template <class Order>
   void tell_others(const Order& m) {
@@ -323,7 +324,12 @@ private:
 
   std::map<caf::actor_addr, consensus::candidacy> candidates_; // processes for which seats are kept
   std::map<std::uint32_t, failure_detector::time> strangers_;  // since when these nodes should have been met
-  std::map<std::uint32_t, std::uint32_t> expelled_;            // last expelled life of each node; those before are, too
+  struct doubt {
+    failure_detector::time since{};
+    bool was_left_out = false;
+  };
+  std::map<std::uint32_t, doubt> doubts_;           // of losses of nodes with which the run goes on
+  std::map<std::uint32_t, std::uint32_t> expelled_; // last expelled life of each node; those before are, too
   std::set<std::uint32_t> watched_;
   std::map<std::uint32_t, std::string> suspicions_;   // reason of the last suspicion of each node
   std::string leaders_end_;                           // news of a leader's end, which the next leader tells

@@ -103,6 +103,8 @@ void node_state::watch_nodes() {
     suspect(*others_->numbered(number), why);
   if (leadership_)
     lose_those_left_out();
+  else
+    review_losses();
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
   is_left_alone_ = last.number() > 0 && !last.elected_by(voters_left());
@@ -157,6 +159,33 @@ void node_state::lose_those_left_out() {
     const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
     if (!takes_part && seats()[other.number].is == consensus::health::state::suspected)
       lose(other, suspicions_[other.number]);
+  }
+}
+
+/// Doubts losses that the leader does not see: not a process but a connection has ended, and frames to that node are
+/// not sent any more. The leader hears of it as of two nodes that do not reach each other. When it has left one out and
+/// takes it back, the two meet again.
+void node_state::review_losses() {
+  const auto& last = protocol_->delegate().last();
+  for (const auto& other : *others_) {
+    const auto life = seats()[other.number].by.life;
+    if (!seats().is_gone(other.number) || is_expelled(other.number, life)) {
+      doubts_.erase(other.number);
+      continue;
+    }
+    auto& doubted = doubts_.try_emplace(other.number, doubt{now()}).first->second;
+    const bool takes_part = last.knows(other.number, life) && std::ranges::any_of(other.ranks, [&](rank i) {
+                              return last.what.view.lives.contains(i);
+                            });
+    if (takes_part && doubted.was_left_out) {
+      on(consensus::health{other.number, life, consensus::health::state::well});
+      return meet_on_data_plane();
+    }
+    doubted.was_left_out |= !takes_part;
+    if (takes_part && now() - doubted.since > conflicts::collected_for) {
+      doubted.since = now();
+      tell_leader(node_lost{other.number, "its connection has ended"});
+    }
   }
 }
 
