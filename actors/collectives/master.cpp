@@ -10,11 +10,11 @@ task<> master::run(worker& w) {
   if (w.life_of(w.id()) == 0u && !requests_.known().empty()) {
     requests_.begin_run();
     begin_run();
+    for (const rank i : requests_.known())
+      if (i >= w.workers()) // from a checkpoint of a run with more workers
+        forget(i);
     w.save(); // for a next incarnation that comes before the first answer
   }
-  for (const rank i : requests_.known())
-    if (i >= w.workers()) // from a checkpoint of a run with more workers
-      forget(i);
   w.serve(listen(w));
   w.serve(watch(w));
   co_return;
