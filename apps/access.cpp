@@ -94,7 +94,9 @@ actors::credentials credentials_to_reach(const node_options& node, const std::st
     if (!result.token)
       result.token = find_token(door);
   if (!result.token)
-    throw error(errc::usage, fmt::format("neither a token nor certificates are given for the run at {}", where),
+    throw error(errc::usage,
+                fmt::format("neither a token nor certificates are given for the run at {}{}", where,
+                            may_find_tokens() ? "" : ", and neither XDG_STATE_HOME nor HOME says where to find some"),
                 fmt::format("whoever leads the run prints the token, with the line to paste: give it in {} or by "
                             "--token-file; --no-token is for runs that have neither",
                             token_variable));

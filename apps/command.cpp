@@ -5,6 +5,7 @@
 #include "gossamer/apps/detail/commands.hpp"
 #include "gossamer/apps/detail/embeddable.hpp"
 #include "gossamer/apps/detail/help_text.hpp"
+#include "gossamer/apps/detail/job_form.hpp"
 #include "gossamer/apps/detail/manual.hpp"
 #include "gossamer/apps/detail/measure.hpp"
 #include "gossamer/apps/detail/table_flags.hpp"
@@ -81,7 +82,7 @@ public:
     } catch (const CLI::ParseError& e) {
       return app_.exit(e); // --help and --version
     }
-    if (job_ && !*node_ && !*launch_ && !*measure_ && !*reproduce_ && !*sweep_ && !*advise_)
+    if (job_ && form_of(app_.get_subcommands().front()->get_name()) == nullptr)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     sweeping_.job = reproducing_.more = advising_.job = job_.value_or(std::vector<std::string>{});
     if (*list_)

@@ -1,10 +1,12 @@
 // gossamer completion: what completes commands, flags and their values in bash and in zsh.
+#include "gossamer/apps/detail/job_form.hpp"
 #include "gossamer/apps/detail/manual.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/spec.hpp"
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 namespace gossamer::apps {
@@ -78,6 +80,18 @@ std::string bash_flags(const CLI::App& app) {
   return cases;
 }
 
+/// Returns the cases "COMMAND) what may follow behind --".
+std::string bash_jobs() {
+  std::string cases;
+  for (const auto& form : job_forms) {
+    std::string words{form.words};
+    std::ranges::replace(words, '|', ' ');
+    cases += words.empty() ? fmt::format("        {}) command={} ;;\n", form.of, form.command)
+                           : fmt::format("        {}) command= job='{}' ;;\n", form.of, words);
+  }
+  return cases;
+}
+
 constexpr auto bash_script = R"(# Completes the words behind {name} in bash; printed by: {name} completion bash
 {function}_case() # what is offered for the value of flag $2 of command $1, or for its words
 {{
@@ -108,9 +122,7 @@ constexpr auto bash_script = R"(# Completes the words behind {name} in bash; pri
     if [[ $piece == -- && ! $job ]]; then
       job=yes
       case $command in
-        reproduce) command=simulate ;;
-        launch|node|measure) command= ;;
-        *) return ;;
+{jobs}        *) return ;;
       esac
     elif [[ ! $command ]]; then
       command=$piece
@@ -124,7 +136,7 @@ constexpr auto bash_script = R"(# Completes the words behind {name} in bash; pri
   COMPREPLY=()
   if [[ ! $command ]]; then
     words='{commands}'
-    [[ $job ]] && words=train
+    [[ $job ]] && words=$job
     [[ $current == -* ]] && words='--help --version'
   elif ! [[ $before == --?* ]] || ! {function}_case "$command" "$before"; then
     case $command in
@@ -228,6 +240,19 @@ std::string zsh_commands(const CLI::App& app) {
   return lines;
 }
 
+/// Returns the cases "COMMAND) words of another command line".
+std::string zsh_jobs(const program& p) {
+  std::string cases;
+  for (const auto& form : job_forms) {
+    const auto* const behind = "\"${(@)words[dashes+1,-1]}\"";
+    cases += form.words.empty()
+                 ? fmt::format("      {}) words=({} {} {}); (( CURRENT -= dashes - 2 )) ;;\n", form.of, p.name(),
+                               form.command, behind)
+                 : fmt::format("      {}) words=({} {}); (( CURRENT -= dashes - 1 )) ;;\n", form.of, p.name(), behind);
+  }
+  return cases;
+}
+
 constexpr auto zsh_script = R"(#compdef {name}
 # Completes the words behind {name} in zsh; printed by: {name} completion zsh
 {function}() {{
@@ -237,9 +262,7 @@ constexpr auto zsh_script = R"(#compdef {name}
   local dashes=${{words[(i)--]}}
   if (( dashes < CURRENT )); then
     case ${{words[2]}} in
-      reproduce) words=({name} simulate "${{(@)words[dashes+1,-1]}}"); (( CURRENT -= dashes - 2 )) ;;
-      launch|node|measure) words=({name} "${{(@)words[dashes+1,-1]}}"); (( CURRENT -= dashes - 1 )) ;;
-      *) return 1 ;;
+{jobs}      *) return 1 ;;
     esac
   fi
   if (( CURRENT == 2 )); then
@@ -264,13 +287,15 @@ fi
 
 std::string bash_completion(const program& p, const CLI::App& app) {
   return fmt::format(bash_script, fmt::arg("name", p.name()), fmt::arg("function", function_name(p)),
-                     fmt::arg("cases", bash_cases(p, app)), fmt::arg("flags", bash_flags(app)),
+                     fmt::arg("cases", bash_cases(p, app)), fmt::arg("jobs", bash_jobs()),
+                     fmt::arg("flags", bash_flags(app)),
                      fmt::arg("commands", fmt::format("{}", fmt::join(command_names(app), " "))));
 }
 
 std::string zsh_completion(const program& p, const CLI::App& app) {
   return fmt::format(zsh_script, fmt::arg("name", p.name()), fmt::arg("function", function_name(p)),
-                     fmt::arg("commands", zsh_commands(app)), fmt::arg("cases", zsh_cases(p, app)));
+                     fmt::arg("commands", zsh_commands(app)), fmt::arg("cases", zsh_cases(p, app)),
+                     fmt::arg("jobs", zsh_jobs(p)));
 }
 
 void print_completion(const program& p, const CLI::App& app, const std::string& shell) {

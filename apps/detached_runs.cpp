@@ -42,9 +42,8 @@ std::vector<fs::path> entries_in(const fs::path& state) {
 
 } // namespace
 
-std::filesystem::path state_folder() {
-  return user_folder("XDG_STATE_HOME", ".local/state", "the state of programs",
-                     "set one of them, or name the run's folder");
+fs::path state_folder(const std::string& what, const std::string& remedy) {
+  return user_folder("XDG_STATE_HOME", ".local/state", what, remedy);
 }
 
 void remember_detached(const fs::path& folder, const std::string& process) {

@@ -1,5 +1,7 @@
 #include "gossamer/apps/detail/flag_text.hpp"
 
+#include "gossamer/apps/detail/job_form.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -9,15 +11,6 @@ namespace gossamer::apps {
 namespace {
 
 constexpr auto own_help = "--help";
-
-/// Jobs that follow a command behind `--`.
-std::string job_of(std::string_view command) {
-  if (command == "launch")
-    return " -- train [FLAG...]";
-  if (command == "node" || command == "measure")
-    return " [-- train [FLAG...]]";
-  return command == "reproduce" ? " [-- FLAG...]" : "";
-}
 
 /// Returns the flags in the order in which they were added, not in that of their addresses.
 std::vector<std::string> names_of(const CLI::App& command, const std::set<CLI::Option*>& flags) {
@@ -110,7 +103,8 @@ std::string command_text::usage() const {
   line += " [FLAG...]";
   for (const auto& word : words)
     line += word.required ? ' ' + word.usage() : fmt::format(" [{}]", word.usage());
-  return line.substr(1) + job_of(name);
+  const auto* job = form_of(name);
+  return line.substr(1) + (job != nullptr ? job->usage() : "");
 }
 
 command_text describe(const CLI::App& command) {

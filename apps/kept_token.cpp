@@ -24,7 +24,12 @@ namespace fs = std::filesystem;
 constexpr const char* suffix = ".token";
 constexpr char before_process = ','; // no part of an address
 
-fs::path folder_of_tokens() { return state_folder() / "tokens"; }
+/// @error errc::usage when the environment does not say where it is
+fs::path folder_of_tokens() {
+  return state_folder("the token of a run", "set one of them, or give the run and later commands about it the same "
+                                            "token, in GOSSAMER_TOKEN or by --token-file")
+         / "tokens";
+}
 
 error cannot_keep(const fs::path& file) {
   return {errc::io, fmt::format("cannot write {}: {}", file.string(), std::strerror(errno)),
@@ -93,15 +98,21 @@ void kept_token::remove() const noexcept {
   close(lock_);
 }
 
+bool may_find_tokens() {
+  try {
+    folder_of_tokens();
+    return true;
+  } catch (const error&) {
+    return false;
+  }
+}
+
 std::optional<actors::access_token> find_token(const std::string& address) {
+  if (!may_find_tokens())
+    return std::nullopt;
   std::string found;
   std::error_code problem;
-  fs::directory_iterator at;
-  try {
-    at = fs::directory_iterator{folder_of_tokens(), problem};
-  } catch (const error&) { // nothing is kept for a user without a home
-    return std::nullopt;
-  }
+  fs::directory_iterator at{folder_of_tokens(), problem};
   for (const fs::directory_iterator end; !problem && at != end; at.increment(problem)) {
     const auto name = at->path().filename().string();
     const auto of = name.substr(0, name.find(before_process));

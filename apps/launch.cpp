@@ -17,7 +17,6 @@
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/supervisor.hpp"
 #include "gossamer/base/error.hpp"
-#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -168,7 +167,7 @@ private:
     else if (line.starts_with(folder_is))
       open_folder(after(folder_is));
     else if (line.starts_with(node_is))
-      on_node(split(after(node_is), ' '));
+      note_place(known_, after(node_is));
     else if (line.starts_with(announcement))
       on_lead(k, after(announcement));
     else if (line.starts_with(door_is))
@@ -208,15 +207,6 @@ private:
     decides_.on_door(k, door);
     known_[k].address = door;
     folder_.keep(known_);
-  }
-
-  /// "K HOST:PORT 0,1,2"
-  void on_node(const std::vector<std::string>& words) {
-    if (words.size() != 3)
-      return;
-    const auto k = parse_integer("the number of a node", words[0], 0, static_cast<std::int64_t>(known_.size()) - 1);
-    known_[static_cast<std::size_t>(k)].address = words[1];
-    known_[static_cast<std::size_t>(k)].ranks = words[2];
   }
 
   void begin() {
@@ -347,14 +337,19 @@ private:
   bool begun_ = false, on_terminal_ = true;
 };
 
-/// Continues without a terminal, once the run is under way.
-void go_on_alone(launcher& run, departure& parting) {
-  const auto folder = run.folder().path();
+/// Notes something for later commands. The run goes on when that fails.
+void note(launcher& run, const std::function<void()>& what) {
   try {
-    remember_detached(folder, fmt::format("{}", run.record().process));
+    what();
   } catch (const error& e) {
     run.say(e.what());
   }
+}
+
+/// Continues without a terminal, once the run is under way.
+void go_on_alone(launcher& run, departure& parting) {
+  const auto folder = run.folder().path();
+  note(run, [&] { remember_detached(folder, fmt::format("{}", run.record().process)); });
   run.leave_terminal();
   parting.leave(ways_back_to(folder, run.record()));
 }
@@ -371,7 +366,10 @@ int launch(const program& p, const launch_options& how, const launched_job& job)
   std::optional<departure> parting;
   if (how.detach && parting.emplace().is_left_behind())
     return parting->wait();
+  std::filesystem::path before; // the folder of the beginning that was lost; empty: none was
   const auto on_begin = [&](launcher& run) {
+    if (!before.empty())
+      note(run, [&] { note_next_folder(before, run.folder().path()); });
     if (parting)
       go_on_alone(run, *parting);
   };
@@ -391,6 +389,7 @@ int launch(const program& p, const launch_options& how, const launched_job& job)
       watching.begin_again(e.sentence());
       all.say(e.sentence());
       all.say(fmt::format("all nodes are started again, {} (restarts left: {})", next->said, all.restarts_left() - 1));
+      before = all.folder().path();
       how_now.restarts = all.restarts_left();
       job_now.words = next->job;
     }

@@ -2,14 +2,17 @@
 
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
+#include "gossamer/base/spec.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <unistd.h>
 
@@ -30,7 +33,8 @@ const settings_table<launch_record>& record_table() {
       text_setting({"leader", "HOST:PORT", "where it is led"}, &launch_record::leader),
       text_setting({"progress", "TEXT", "how far it is"}, &launch_record::progress),
       switch_setting({"stops", "", "whether it has been asked to"}, &launch_record::stops),
-      number_setting({"status", "N", "exit status"}, &launch_record::status, any_number)};
+      number_setting({"status", "N", "exit status"}, &launch_record::status, any_number),
+      text_setting({"goes_on_in", "DIR", "where it was started again"}, &launch_record::goes_on_in)};
   return table;
 }
 
@@ -76,6 +80,16 @@ int replace(const fs::path& file, const std::string& text) {
 
 } // namespace
 
+void note_place(std::vector<node_record>& nodes, const std::string& words) {
+  const auto parts = split(words, ' ');
+  if (parts.size() != 3)
+    return;
+  const auto k = parse_integer("the number of a node", parts[0], 0, static_cast<std::int64_t>(nodes.size()) - 1);
+  auto& node = nodes[static_cast<std::size_t>(k)];
+  node.address = parts[1];
+  node.ranks = parts[2];
+}
+
 launch_record own_record() {
   launch_record r;
   r.process = static_cast<std::uint64_t>(getpid());
@@ -100,6 +114,32 @@ launch_record read_launch(const fs::path& folder) {
   for (const auto& given : parse_settings(text, file.string(), keys_of(record_table())))
     apply(given, record_table(), result);
   return result;
+}
+
+void note_next_folder(const fs::path& folder, const fs::path& next) {
+  auto r = read_launch(folder);
+  r.goes_on_in = next.filename().string();
+  if (const int problem = write_launch(folder, r); problem != 0)
+    throw error(errc::io, fmt::format("cannot write {}: {}", (folder / file_name).string(), std::strerror(problem)),
+                fmt::format("name the folder {} to come back to the run", shown(next)));
+}
+
+fs::path last_folder(fs::path folder) {
+  const auto first = shown(folder);
+  std::set<fs::path> passed;
+  for (auto r = read_launch(folder); !r.goes_on_in.empty(); r = read_launch(folder)) {
+    std::error_code problem;
+    const auto next = fs::canonical(folder, problem).parent_path() / r.goes_on_in;
+    if (!passed.insert(next).second)
+      throw error(errc::bad_data, fmt::format("the folders where {} goes on lead back to {}", first, shown(next)),
+                  "remove goes_on_in from launch.toml in the folder where the run is");
+    if (!fs::exists(next / file_name, problem))
+      throw error(errc::usage,
+                  fmt::format("{} goes on in {}, which holds no run that was launched", shown(folder), shown(next)),
+                  "that folder was moved or removed: name the folder where it is");
+    folder = next;
+  }
+  return folder;
 }
 
 std::string shown(const fs::path& folder) {

@@ -296,7 +296,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
   job.run.data_dir = node.data_dir;
   job.live.control = job.live.control || node.heeds_orders;
   job.report = node.report;
-  job.parts_elsewhere = node.nodes > 1;
+  job.parts_elsewhere = node.nodes > 1 && !is_loopback(s.where.host);
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
     s.folder = absolute(folder).string();

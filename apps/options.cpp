@@ -125,6 +125,23 @@ std::vector<option> with_simulation(std::vector<option> table) {
   return table;
 }
 
+/// Refuses what breaks a line: a leader tells its folder to the program that has started it in one.
+void set_out(run_options& o, const option& plain, const std::string& given) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (std::ranges::any_of(given, is_control))
+    throw error(errc::usage, fmt::format("--out is '{}', with a control character, such as a line break", given),
+                "give the folder a name without");
+  plain.set(o, given);
+}
+
+option folder_of_run() {
+  const auto plain =
+      text_setting({"out", "DIR", "run folder (default: the next free one under runs/)"}, &run_options::out);
+  auto result = plain;
+  result.set = [=](run_options& o, const std::string& given) { set_out(o, plain, given); };
+  return result;
+}
+
 std::vector<option> with_faults(std::vector<option> table) {
   const std::vector<option> more{
       of_world(number_setting({"workers-per-node", "N", "workers that share a machine and its network card"},
@@ -142,7 +159,7 @@ std::vector<option> with_faults(std::vector<option> table) {
           quantity::time,
           {"horizon", "S", "seconds that the random plan is made for (default: about the length of the run)"},
           &run_options::horizon_s, {1e-3, 1e9}),
-      text_setting({"out", "DIR", "run folder (default: the next free one under runs/)"}, &run_options::out),
+      folder_of_run(),
   };
   table.insert(table.end(), more.begin(), more.end());
   return table;

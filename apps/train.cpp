@@ -29,10 +29,10 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   const auto picture = options.feeds.trace ? std::make_shared<actors::run_picture>() : nullptr;
   const auto trace =
       picture ? std::make_shared<actors::run_trace>([picture](const auto& m) { picture->draw(m); }) : nullptr;
+  const clean_stop stop; // also while the results are written: they are whole, or not there
+  clean_stop::outlive_readers();
   actors::run_summary summary;
   {
-    const clean_stop stop;
-    clean_stop::outlive_readers();
     live_recorder recorder{output, [folder] { return folder; }, run.experiment->settings.worker_ranks()};
     auto all = watching.behind(recorder);
     summary = world(run,

@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/unexpected.hpp"
 
 #include "gossamer/apps/detail/advise.hpp"
+#include "gossamer/apps/detail/job_form.hpp"
 #include "gossamer/apps/detail/options.hpp"
 #include "gossamer/apps/detail/reproduce.hpp"
 #include "gossamer/base/spec.hpp"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace gossamer::apps {
 
@@ -47,17 +47,6 @@ std::string flag_before(const std::vector<std::string>& given, const std::string
   return has(2) && takes_value(at[-2]) && at[-2].find('=') == std::string::npos ? at[-2] : std::string{};
 }
 
-/// What follows `--`: the command whose flags it has, and its first words.
-struct job_form {
-  std::string_view of, command, begins;
-  bool settings_only = true; ///< false: also what concerns one run, such as its page
-};
-
-constexpr std::array job_forms{
-    job_form{"launch", "train", "-- train", false}, job_form{"node", "train", "-- train", false},
-    job_form{"measure", "train", "-- train"},       job_form{"sweep", "simulate", "-- simulate"},
-    job_form{"reproduce", "simulate", "--"},        job_form{"advise", "simulate", "--"}};
-
 bool is_setting(const std::string& flag) {
   return flag == "--config" || flag == "--resume"
          || std::ranges::any_of(simulate_options(), [&](const option& o) { return flag == "--" + o.name; });
@@ -81,12 +70,6 @@ void check_behind_dashes(const CLI::App& command, const std::string& flag) {
   check_not_compared(wanted);
 }
 
-/// Returns null for a command that takes no job.
-const job_form* form_of(std::string_view command) {
-  const auto* const found = std::ranges::find(job_forms, command, &job_form::of);
-  return found == job_forms.end() ? nullptr : found;
-}
-
 error without_command(const CLI::App& app, const std::string& word, const std::string& help) {
   if (is_flag(word))
     return {errc::usage, fmt::format("the command must come before '{}'", word),
@@ -104,7 +87,7 @@ error unknown_flag(const CLI::App& app, const CLI::App& command, const std::stri
   if (job != nullptr && may_have(*job, app, flag)) {
     check_behind_dashes(command, flag);
     return {errc::usage, fmt::format("{} is a flag of {}, whose flags stand behind --", flag, job->command),
-            fmt::format("{} {} {} {} ...", app.get_name(), command.get_name(), job->begins, flag)};
+            fmt::format("{} {} {} {} ...", app.get_name(), command.get_name(), job->begins(), flag)};
   }
   const auto meant = nearest(flag, flags_of(command));
   return {errc::usage, fmt::format("unknown flag '{}'", flag),

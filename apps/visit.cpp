@@ -20,8 +20,11 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <optional>
 #include <poll.h>
 #include <sys/types.h>
+#include <tuple>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -37,7 +40,8 @@ void require_folder(const visit_options& o, const char* what) {
                 "of a run elsewhere, gossamer status and gossamer stop can ask");
 }
 
-fs::path folder_of(const visit_options& o) { return o.run.empty() ? latest_detached() : fs::path{o.run}; }
+/// Returns the folder where the run is now.
+fs::path folder_of(const visit_options& o) { return last_folder(o.run.empty() ? latest_detached() : fs::path{o.run}); }
 
 error gone(const fs::path& folder, const launch_record& r) {
   return {errc::failed,
@@ -61,13 +65,20 @@ std::pair<bool, launch_record> look_at(const fs::path& folder) {
 
 void wait_a_moment() { poll(nullptr, 0, look_every_ms); }
 
-launch_record wait_for_end(const fs::path& folder, const std::function<void(const launch_record&)>& meanwhile) {
+/// Waits until the run has ended, also where it is started again. @returns the folder of its end, and the record there
+/// @param meanwhile gets the folder where the run is, and the record there
+std::pair<fs::path, launch_record>
+wait_for_end(fs::path folder, const std::function<void(const fs::path&, const launch_record&)>& meanwhile) {
   for (;;) {
     auto [runs, r] = look_at(folder);
-    if (!runs)
-      return r;
-    meanwhile(r);
-    wait_a_moment();
+    if (!r.goes_on_in.empty()) {
+      folder = last_folder(folder);
+    } else if (!runs) {
+      return {folder, r};
+    } else {
+      meanwhile(folder, r);
+      wait_a_moment();
+    }
   }
 }
 
@@ -88,7 +99,7 @@ public:
     std::getline(in_, rest_of_line);
   }
   /// @param before called when there is new text
-  void print_new(const std::function<void()>& before = [] {}) {
+  void print_new(const std::function<void()>& before) {
     std::array<char, 65536> bytes{};
     in_.clear();
     while (in_.read(bytes.data(), bytes.size()) || in_.gcount() > 0) {
@@ -102,7 +113,29 @@ private:
   std::ifstream in_;
 };
 
-fs::path output_of(const fs::path& folder) { return folder / "output.log"; }
+/// The output of a launch, which grows, and goes on in another folder where the run does.
+class launch_output {
+public:
+  /// @param before called when there is new text
+  launch_output(const fs::path& folder, std::function<void()> before)
+      : before_(std::move(before)), folder_(folder), file_(std::in_place, folder / name) {}
+  void skip_to_last(std::streamoff bytes) { file_->skip_to_last(bytes); }
+  /// @param folder where the run is
+  void print_new(const fs::path& folder) {
+    file_->print_new(before_);
+    if (folder == folder_)
+      return;
+    file_.emplace(folder / name);
+    folder_ = folder;
+    file_->print_new(before_);
+  }
+
+private:
+  static constexpr const char* name = "output.log";
+  std::function<void()> before_;
+  fs::path folder_;
+  std::optional<growing_file> file_;
+};
 
 int show_status_at(const program& p, const visit_options& o) {
   const auto s = actors::ask_leader(settings_of_visit(p, o));
@@ -153,13 +186,10 @@ int show_status(const program& p, const visit_options& o) {
 int show_logs(const visit_options& o) {
   require_folder(o, "what it says");
   const auto folder = folder_of(o);
-  read_launch(folder); // throws if there was no launch
-  growing_file output{output_of(folder)};
-  output.print_new();
-  if (o.follow) {
-    wait_for_end(folder, [&](const launch_record&) { output.print_new(); });
-    output.print_new();
-  }
+  launch_output output{folder, [] {}};
+  output.print_new(folder);
+  if (o.follow)
+    output.print_new(wait_for_end(folder, [&](const fs::path& at, const auto&) { output.print_new(at); }).first);
   return 0;
 }
 
@@ -173,7 +203,8 @@ int stop_run(const program& p, const visit_options& o) {
   if (kill(static_cast<pid_t>(r.process), SIGINT) != 0)
     throw error(errc::io, fmt::format("cannot stop process {}: {}", r.process, std::strerror(errno)),
                 "whoever launched the run can");
-  fmt::print("{}\n", end_of(folder, wait_for_end(folder, [](const launch_record&) {})));
+  const auto [last, end] = wait_for_end(folder, [](const auto&, const auto&) {});
+  fmt::print("{}\n", end_of(last, end));
   return 0;
 }
 
@@ -196,19 +227,18 @@ int leave_run(const program& p, const visit_options& o) {
 
 int attach(const visit_options& o) {
   require_folder(o, "what it says");
-  const auto folder = folder_of(o);
+  auto folder = folder_of(o);
   auto [runs, r] = look_at(folder);
   if (runs) {
-    growing_file output{output_of(folder)};
+    live_block live;
+    launch_output output{folder, [&] { live.clear(); }};
     constexpr std::streamoff a_screen = 2000;
     output.skip_to_last(a_screen);
-    live_block live;
-    const auto clear = [&] { live.clear(); };
-    r = wait_for_end(folder, [&](const launch_record& now) {
-      output.print_new(clear);
+    std::tie(folder, r) = wait_for_end(folder, [&](const fs::path& at, const launch_record& now) {
+      output.print_new(at);
       live.show(printable(now.progress));
     });
-    output.print_new(clear);
+    output.print_new(folder);
   }
   std::fputs((end_of(folder, r) + '\n').c_str(), stderr);
   return static_cast<int>(*r.status);

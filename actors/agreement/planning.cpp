@@ -172,20 +172,22 @@ private:
       next_.view.donors.emplace(i, near[served++ % near.size()]);
     }
   }
-  /// Continues the count of updates where it is: from the first step of the view on, each step has other workers.
-  /// Computes in doubles, because products of peers' numbers may be too large for integers.
+  /// Continues the count of updates where it is: from some step on, each has other workers. That is the first of the
+  /// view, or, where rounds are repeated, the step that the others are in: they go on alone, and newcomers with them,
+  /// until the exchange with which the view begins. Computes in doubles, because products of peers' numbers may be too
+  /// large for integers.
   void count_on() {
     auto& view = next_.view;
     const auto before = workers_in(last_view()), after = workers_in(view);
-    const auto first = static_cast<double>(view.first_step);
-    const auto done = static_cast<double>(view.updates_ahead) + first * before;
+    const auto from = rounds_ == rounds::repeat ? std::min(last_step(), view.first_step) : view.first_step;
+    const auto done = static_cast<double>(view.updates_ahead) + static_cast<double>(from) * before;
     const auto most = static_cast<double>(view_change::most_updates_ahead);
-    view.updates_ahead = std::llround(std::clamp(done - first * after, -most, most));
+    view.updates_ahead = std::llround(std::clamp(done - static_cast<double>(from) * after, -most, most));
     const auto behind_this_one = last_step() + 1;
     if (!planned_updates_ || before == after || found_.stop || found_.last.stopping || behind_this_one >= next_.limit)
       return;
     const auto left = std::max((static_cast<double>(*planned_updates_) - done) / after, 0.0);
-    next_.limit = std::max(behind_this_one, view.first_step + static_cast<std::uint64_t>(std::llround(left)));
+    next_.limit = std::max(behind_this_one, from + static_cast<std::uint64_t>(std::llround(left)));
   }
   double workers_in(const view_change& v) const {
     return static_cast<double>(

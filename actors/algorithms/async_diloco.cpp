@@ -37,11 +37,11 @@
 // measured, so 0.05 is added before rounding down.
 //
 // Lost workers take their steps since the last push with them, and a push that waits; one that comes back pulls theta
-// first. When the number of workers changes, n is the present one, also for pushes that wait in A; a quorum of more
-// than there are is all of them. A grace that is under way when a master dies begins again with a worker's next
-// question. A lost master starts anew from the state that it saved before its last answer, and applies a push once,
-// however often it is sent; one that has lost its process begins from the theta that some worker pulled last, with m =
-// 0.
+// first. One that leaves pushes what it has, and its push counts though it is gone. When the number of workers changes,
+// n is the present one, also for pushes that wait in A; a quorum of more than there are is all of them. A grace that is
+// under way when a master dies begins again with a worker's next question. A lost master starts anew from the state
+// that it saved before its last answer, and applies a push once, however often it is sent; one that has lost its
+// process begins from the theta that some worker pulled last, with m = 0.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/ask.hpp"
 #include "gossamer/actors/collectives/master.hpp"
@@ -82,7 +82,11 @@ public:
         period_(static_cast<std::uint64_t>(given.integer("period"))), round_(period_) {}
 
   task<> run(worker& w) override {
-    for (; co_await w.next_step(t_); ++t_) {
+    for (; co_await w.next_step(t_, steps_ > 0); ++t_) {
+      if (w.is_leaving()) {
+        co_await push(w, push_and_leave);
+        continue;
+      }
       if (steps_ == 0 || steps_ == round_) {
         const auto answer = co_await push(w, push_and_go_on);
         if (answer.body.elements == 0)
@@ -183,7 +187,13 @@ public:
   }
 
 private:
-  void begin_run() override { left_.clear(); }
+  void begin_run() override {
+    left_.clear();
+    if (quorum_ == 0)
+      return;
+    sum_ = zeros_like(sum_); // shares of the last run's last step
+    pushes_ = 0;
+  }
   bool gathers() const { return quorum_ > 0 || grace_s_ > 0; }
 
   void take(worker& w, const frame& asked) override {
@@ -197,7 +207,8 @@ private:
       batch_.emplace_back(asked.source, w.decode(asked.body));
   }
   void forget(rank who) override {
-    std::erase_if(batch_, [who](const auto& push) { return push.first == who; });
+    if (!left_.contains(who))
+      std::erase_if(batch_, [who](const auto& push) { return push.first == who; });
   }
   void act(worker& w) override {
     const auto enough = std::min(std::max<std::size_t>(quorum_, 1), w.members().size());
@@ -248,7 +259,7 @@ private:
   vec sum_; ///< A
   std::uint64_t pushes_ = 0;
   vec m_;
-  std::set<rank> left_;     ///< workers that have done their last step
+  std::set<rank> left_;     ///< workers that have pushed all that they had: their pushes count though they are gone
   std::vector<push> batch_; ///< not applied yet
   bool closing_ = false;    ///< the grace of the batch has begun
   local_periods periods_;

@@ -16,8 +16,9 @@
 // (packed_mean.hpp).
 //
 // theta and u are the same on all workers. When a worker is lost, its steps since the last exchange are lost with it,
-// and Delta is the mean over the others: n counts the members when the round succeeds. A worker that comes back begins
-// at theta, with the state of u; a round takes it as it is, though it may have done fewer steps than the others.
+// and Delta is the mean over the others: n counts the members when the round succeeds. One that leaves hands its move
+// to another, which adds it to its own (untold_move.hpp). A worker that comes back begins at theta, with the state of
+// u; a round takes it as it is, though it may have done fewer steps than the others.
 //
 // With drop=P the move of a worker is lost in a round with probability P, as over links that repeat nothing; Gossamer's
 // links repeat all. Delta is then the mean over the moves that arrive, and there is no outer step if none does. A
@@ -31,6 +32,7 @@
 #include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
+#include "gossamer/actors/collectives/untold_move.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>
@@ -40,7 +42,7 @@ namespace gossamer::actors {
 
 namespace {
 
-class diloco final : public algorithm {
+class diloco final : public untold_move {
 public:
   explicit diloco(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
@@ -56,11 +58,14 @@ public:
       vec moved = x_;
       w.update(moved, g, t_);
       if ((t_ + 1) % period_ == 0) {
-        const auto mean = co_await mean_of_models(w, moved);
+        const vec model = told(moved);
+        const auto mean = co_await mean_of_models(w, model);
         if (mean)
           outer_.step(theta_, *mean, w.learning_rate(t_));
-        if (!is_dropped(w, w.id()))
+        if (!is_dropped(w, w.id())) {
           moved = theta_;
+          inherited_ = {};
+        }
       } else {
         moved = co_await mean_of_island(w, moved, t_);
       }
@@ -70,16 +75,19 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override {
-    a(theta_)(x_)(t_);
+    a(theta_)(x_)(inherited_)(t_);
     outer_.fields(a);
   }
   void inherit(worker& w) override {
     if (!w.islands().are_shared())
-      x_ = theta_; // the donor brings its own steps
+      x_ = theta_; // the donor brings its own steps, and those that it has inherited
+    inherited_ = {};
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
+  vec move() const override { return theta_ - x_; }
+
   /// Absent if no model arrives.
   task<std::optional<vec>> mean_of_models(worker& w, const vec& moved) {
     if (drop_ > 0)

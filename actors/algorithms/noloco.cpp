@@ -14,7 +14,8 @@
 // for ever; their distance dies out only for 0 < beta < 2 (1 - alpha^2), and other values are refused.
 //
 // Lost workers: a partner that does not answer leaves a worker alone for this round. A worker that comes back begins
-// with the outer model of another, and m = 0.
+// with the outer model of another, and m = 0. One that leaves hands phi_i - x_i to another, which subtracts it from its
+// own x_i in its next outer step (untold_move.hpp).
 //
 // With --islands workers of an island share every step, and islands are the pairs: heads exchange (island_mean.hpp),
 // and islands of m_i and m_j workers move to their weighted mean. A worker that comes back begins with the state of
@@ -22,6 +23,7 @@
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
+#include "gossamer/actors/collectives/untold_move.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -33,7 +35,7 @@ namespace gossamer::actors {
 
 namespace {
 
-class noloco final : public algorithm {
+class noloco final : public untold_move {
 public:
   noloco(const vec& initial, const arguments& given)
       : phi_(initial), m_(zeros_like(initial)), x_(initial), momentum_(given.real32("outer-momentum")),
@@ -43,8 +45,13 @@ public:
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
       w.update(x_, g, t_);
+      const bool is_outer = (t_ + 1) % period_ == 0;
+      if (is_outer) {
+        x_ = told(x_);
+        inherited_ = {};
+      }
       auto island = co_await average_on_island(w, x_, t_);
-      if ((t_ + 1) % period_ == 0) {
+      if (is_outer) {
         const vec mean = co_await mean_with_partner(w, std::move(island));
         m_ *= momentum_;
         m_ += lr_ * (mean - phi_);
@@ -57,8 +64,9 @@ public:
   }
 
   const vec& model() const override { return x_; }
-  void fields(archive& a) override { a(phi_)(m_)(x_)(t_); }
+  void fields(archive& a) override { a(phi_)(m_)(x_)(inherited_)(t_); }
   void inherit(worker& w) override {
+    inherited_ = {};
     if (w.islands().are_shared())
       return; // the state is that of the island
     m_ *= 0;
@@ -67,6 +75,8 @@ public:
   std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 
 private:
+  vec move() const override { return phi_ - x_; }
+
   /// Draws the same order of all heads on every worker; those at places 2k and 2k + 1 are a pair.
   static std::optional<rank> partner(const worker& w, std::uint64_t t) {
     auto order = heads_of(w);

@@ -14,7 +14,8 @@
 // Packets are gathered whole, so C may be any codec. The authors' is chunked-top-k, but that they cut a matrix into
 // blocks of 64 x 64; top-k finds the elements of the whole model. theta is the same on all workers. Lost workers: their
 // e_i is lost with them; the others repeat the round from unchanged theta and e_i. A worker that comes back begins at
-// theta, with e_i = 0; one that leaves hands its e_i on.
+// theta, with e_i = 0; one that leaves hands on e_i + theta - x_i, its error with the move that no round has had, which
+// another adds to its own error.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/gathered_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
@@ -53,6 +54,7 @@ public:
     e_ *= 0;
   }
   vec residual() const override { return e_; }
+  vec handed_over(const worker&) const override { return e_ + (theta_ - x_); }
   void take_over(const vec& residual) override { e_ += residual; }
   std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
 

@@ -13,17 +13,19 @@
 //
 // theta and u are the same on all workers. Their own models differ from theta and from each other at all times, unless
 // alpha = 0. A round that a loss interrupts is repeated with the D_i that the others have kept, at the step where the
-// mean is due. A worker that comes back begins at theta, and its D_i of a fragment under way is 0.
+// mean is due. A worker that comes back begins at theta, and its D_i of a fragment under way is 0. One that leaves
+// hands theta - x_i to another, which adds it, fragment by fragment, to the next D_i that it freezes (untold_move.hpp).
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/fragments.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
+#include "gossamer/actors/collectives/untold_move.hpp"
 
 namespace gossamer::actors {
 
 namespace {
 
-class streaming_diloco final : public algorithm {
+class streaming_diloco final : public untold_move {
 public:
   explicit streaming_diloco(const algorithm_setup& s)
       : theta_(s.initial), x_(s.initial), parts_(s.given, "streaming-diloco"), own_share_(s.given.real32("own-share")) {
@@ -38,8 +40,9 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if (const auto p = parts_.leaving(t_ + 1)) {
-        frozen_ = parts_.of(theta_, *p) - parts_.of(moved, *p);
+      const auto leaving = parts_.leaving(t_ + 1);
+      if (leaving) {
+        frozen_ = parts_.of(theta_, *leaving) - parts_.of(told(moved), *leaving);
         packed_from_ = w.encodings();
         under_way.emplace(w.present().number, try_packed_mean(w, members_of(w), frozen_, t_ + parts_.overlap()));
         under_way->mean.start();
@@ -49,6 +52,8 @@ public:
         adopt(w, *p, delta, moved);
       }
       x_ = moved;
+      if (leaving && !inherited_.empty())
+        parts_.put(inherited_, *leaving, 0.0f * parts_.of(inherited_, *leaving));
     }
     if (under_way)
       co_await under_way->mean; // others may still wait for this worker's part
@@ -56,17 +61,20 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override {
-    a(theta_)(x_)(frozen_)(packed_from_)(t_);
+    a(theta_)(x_)(inherited_)(frozen_)(packed_from_)(t_);
     for (auto& one : outer_)
       one.fields(a);
   }
   void inherit(worker&) override {
     x_ = theta_;
+    inherited_ = {};
     frozen_ *= 0;
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return parts_.next_due(t + 1) - 1; }
 
 private:
+  vec move() const override { return theta_ - x_; }
+
   /// A fragment's way to the others and back.
   struct journey {
     std::uint32_t view; ///< in which it began

@@ -33,18 +33,18 @@ void ignore_broken_pipes() {
 /// A link to a worker of this process.
 class near_link final : public link {
 public:
-  near_link(std::shared_ptr<const sink_table> sinks, life to) : sinks_(std::move(sinks)), to_(to) {}
+  near_link(std::shared_ptr<const sink_table> sinks, life to)
+      : sinks_(std::move(sinks)), to_(to), target_(sinks_->find(to_)) {}
+  /// Threads: any. A delayed frame comes from another one.
   void send(frame f) override {
-    if (!target_)
-      target_ = sinks_->find(to_);
-    if (target_)
-      (*target_)(std::move(f));
+    if (const auto target = target_ ? target_ : sinks_->find(to_))
+      (*target)(std::move(f));
   }
 
 private:
   std::shared_ptr<const sink_table> sinks_;
   life to_;
-  sink_table::entry target_;
+  const sink_table::entry target_; ///< null if it was not there yet
 };
 
 /// A link to a worker of another process. The checksum, if one is needed, is made here, on the sender's thread.
@@ -151,7 +151,10 @@ private:
   void meet(const detail::letter_box::nodes& who) {
     std::erase_if(peers_, [&](const auto& known) {
       const auto now = who.find(known.first);
-      return now == who.end() || now->second.life != known.second->node_life();
+      const bool is_over = now == who.end() || now->second.life != known.second->node_life();
+      if (is_over) // the next life's first connection may be another kind
+        box->guard(known.first, compress::guard::checksum);
+      return is_over;
     });
     homes_.clear();
     for (const auto& [node, address] : who) {

@@ -131,8 +131,8 @@ private:
     };
     const auto made = add(
         opening_stream(tcp::socket{io_}, shown_, where.host), answer,
-        [this, where, answer](const std::string& why, bool is_refused) {
-          note(where, why, is_refused);
+        [this, where, answer, once](const std::string& why, bool is_refused) {
+          note(where, why.empty() && !*once ? std::string{closed_unheard} : why, is_refused);
           answer(-1);
         },
         where);

@@ -5,13 +5,15 @@
 #include "gossamer/actors/frames/endpoint.hpp"
 
 #include <functional>
+#include <string_view>
 
 namespace gossamer::actors {
 
 /// Carries connections of CAF, which trusts all bytes from its sockets. CAF has one end of a pair of local sockets for
 /// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
 /// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds each. No message
-/// longer than the bound of a run comes out of a pair.
+/// longer than the bound of a run comes out of a pair. A connection that is reset is made again, and nothing is lost; a
+/// pair ends when the other process has, or cannot be reached for two seconds.
 ///
 /// Threads: safe.
 class tunnel {
@@ -22,6 +24,10 @@ public:
     std::string why;         ///< worded to follow the name of the peer
     bool is_refused = false; ///< the peer asks for other credentials
   };
+
+  /// The reason where the peer has closed the connection before it said anything.
+  static constexpr std::string_view closed_unheard =
+      "closes the connection, as a leader that asks for certificates or a token does";
 
   explicit tunnel(const credentials& shown);
   tunnel(const tunnel&) = delete;
@@ -37,7 +43,7 @@ public:
   /// @returns the address with the port that was found @error errc::io if it cannot listen there
   endpoint listen(const endpoint& where, std::function<void(int socket)> in);
 
-  /// Waits at most five seconds. With certificates the peer may still refuse this one's, and close the connection.
+  /// Waits at most five seconds, until the peer has accepted what this end has shown.
   /// @returns the local end, which the caller closes; -1 without a connection: ask for the `trouble`
   int connect(const endpoint& where);
 

@@ -68,6 +68,12 @@ std::vector<std::uint64_t> checkpoint_folder::numbers() const {
   return result;
 }
 
+void checkpoint_folder::discard(std::uint64_t checkpoint) const {
+  std::error_code ignored; // as in `keep_newest`
+  if (!fs::exists(manifest_in(folder_of(checkpoint)), ignored))
+    fs::remove_all(folder_of(checkpoint), ignored);
+}
+
 void checkpoint_folder::keep_newest(std::uint64_t newest) const {
   const auto all = numbers();
   bool has_one_before = false;
@@ -100,9 +106,13 @@ saved_worker checkpoint_folder::part(const manifest& m, rank who) const {
 
 resumption checkpoint_folder::read_newest(const std::function<resumption(std::uint64_t)>& read,
                                           const std::function<void(const std::string&)>& complain) const {
-  auto all = numbers();
+  std::error_code problem;
+  if (fs::directory_iterator{where_, problem}; problem && problem != std::errc::no_such_file_or_directory)
+    throw error(errc::io, fmt::format("cannot read {}: {}", where_.string(), problem.message()),
+                "give this user the right to read it, or name another run");
+  const auto all = numbers();
   for (auto number = all.rbegin(); number != all.rend(); ++number) {
-    if (!fs::exists(manifest_in(folder_of(*number))))
+    if (!fs::exists(manifest_in(folder_of(*number)), problem))
       continue; // the run ended before it was complete
     try {
       return read(*number);

@@ -22,6 +22,8 @@ public:
   std::uint64_t save(const saved_worker& part, std::size_t workers) const;
   /// Writes the manifest of a checkpoint whose parts are all safe. @error errc::io
   void complete(const manifest& m) const;
+  /// Removes the parts of a checkpoint that will not be complete.
+  void discard(std::uint64_t checkpoint) const;
   /// Removes checkpoints older than `newest`, but for the last complete one. Manifests here say which that is: a later
   /// leader need not know what was complete before.
   void keep_newest(std::uint64_t newest) const;
@@ -29,12 +31,12 @@ public:
   /// Returns the newest complete checkpoint with all its parts; the one before, where a part is torn, cut, bent or
   /// missing.
   /// @param complain is told of each checkpoint that cannot be used, and why
-  /// @error errc::bad_data when there is none
+  /// @error errc::bad_data when there is none, errc::io when the folder cannot be read
   resumption newest(const std::function<void(const std::string&)>& complain) const;
 
   /// Returns the manifest of the newest complete checkpoint, and those of its parts that are here: missing ones are on
   /// other machines. A part that is here and damaged rules the checkpoint out, as in `newest`.
-  /// @error errc::bad_data when there is none
+  /// @error as `newest`
   resumption newest_of_many(const std::function<void(const std::string&)>& complain) const;
   /// Returns the parts of this checkpoint that are here; the manifest need not be.
   /// @param complain is told of each that cannot be used, and why

@@ -52,7 +52,13 @@ void checkpoints::lose(rank i) {
   std::erase_if(open_, [i](const auto& one) { return one.second.missing.contains(i); });
 }
 
-bool checkpoints::fail(std::uint64_t number) { return open_.erase(number) > 0; }
+bool checkpoints::fail(std::uint64_t number) {
+  if (number <= last_)
+    return open_.erase(number) > 0;
+  last_ = number; // its first news is bad
+  ordered_ = false;
+  return true;
+}
 
 void checkpoints::complete(std::uint64_t number) {
   open_.erase(open_.begin(), open_.upper_bound(number)); // older ones will not be wanted

@@ -34,7 +34,7 @@ public:
   std::optional<manifest> add(const part_saved& m, const membership& members, const ledger& seen, double time_s);
   /// Gives up checkpoints that lack the part of a dead worker. A part that is safe stays.
   void lose(rank i);
-  /// @returns true if that is news
+  /// Gives up a checkpoint. @returns true if that is news
   bool fail(std::uint64_t number);
   /// Notes that the manifest of this checkpoint is on the disk.
   void complete(std::uint64_t number);

@@ -30,7 +30,7 @@ enum class frame_kind : std::uint8_t {
   snapshot = 14,       ///< to the node that evaluates: a master's model; never counted
   partial_means = 15,  ///< from node to node: means of the models of their workers; never counted
   checkpoint = 16, ///< the sender has saved its state for the checkpoint of this number, before the frames that follow
-  residual = 17,   ///< error of compression, kept back by a worker that leaves before this step
+  residual = 17,   ///< what a worker hands to its heir that leaves before this step (algorithm::handed_over)
 };
 /// First of the kinds that programs with algorithms of their own may use: Gossamer will never use them.
 inline constexpr auto first_own_kind = frame_kind{128};

@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/hosting/messages.hpp"
 
+#include <set>
+
 namespace gossamer::actors {
 
 namespace {
@@ -16,8 +18,25 @@ void attempt(const checkpoint_writer_setup& setup, std::uint64_t checkpoint, Wri
   }
 }
 
-caf::behavior checkpoint_writer(caf::event_based_actor* self, const checkpoint_writer_setup& setup) {
+/// The last checkpoints that were given up: parts of them may come later.
+class given_up {
+public:
+  void add(std::uint64_t checkpoint) {
+    constexpr std::size_t most = 16; // under way at a time there are few
+    numbers_.insert(checkpoint);
+    if (numbers_.size() > most)
+      numbers_.erase(numbers_.begin());
+  }
+  bool has(std::uint64_t checkpoint) const { return numbers_.contains(checkpoint); }
+
+private:
+  std::set<std::uint64_t> numbers_;
+};
+
+caf::behavior checkpoint_writer(caf::stateful_actor<given_up>* self, const checkpoint_writer_setup& setup) {
   return {[self, setup](const saved_worker& part) {
+            if (self->state.has(part.checkpoint))
+              return;
             attempt(setup, part.checkpoint, [&] {
               const auto digest = setup.folder ? setup.folder->save(part, setup.workers) : 0;
               self->send(setup.owner, part_saved{part.who, part.incarnation, part.checkpoint,
@@ -30,6 +49,11 @@ caf::behavior checkpoint_writer(caf::event_based_actor* self, const checkpoint_w
                 setup.folder->complete(m);
               self->send(setup.owner, manifest_saved{m});
             });
+          },
+          [self, setup](const part_not_saved& m) {
+            self->state.add(m.checkpoint);
+            if (setup.folder)
+              setup.folder->discard(m.checkpoint);
           },
           [setup](const checkpoint_complete& m) {
             if (setup.folder)

@@ -6,11 +6,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <functional>
 #include <numeric>
+#include <unordered_set>
 
 namespace gossamer::actors {
 
 namespace {
+
+constexpr std::size_t most_refusals_told = 32;
 
 class rendezvous_state {
 public:
@@ -50,7 +54,7 @@ public:
       return;
     if (auto why = refusal_of(setup_.print, m)) {
       seats_[m.node].leave();
-      setup_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
+      tell_once(fmt::format("node {} is refused: {}", m.node, why->sentence));
       return answer(*std::move(why));
     }
     seats_[m.node].ready = m;
@@ -112,8 +116,17 @@ private:
   }
 
   void refuse(run_failed why) {
-    setup_.tell("a node is refused: " + why.sentence);
+    tell_once("a node is refused: " + why.sentence);
     answer(std::move(why));
+  }
+
+  /// Tells a refusal, unless it has been told: a peer may try again and again, and may vary the words.
+  void tell_once(const std::string& refusal) {
+    if (told_.size() == most_refusals_told || !told_.insert(std::hash<std::string>{}(refusal)).second)
+      return;
+    setup_.tell(refusal);
+    if (told_.size() == most_refusals_told)
+      setup_.tell("more refusals are not shown; each node is told its own");
   }
 
   /// Nodes that are ready, without the leader.
@@ -156,6 +169,7 @@ private:
   rendezvous_setup setup_;
   std::vector<seat> seats_; // by the number of the node
   std::optional<run_failed> called_off_;
+  std::unordered_set<std::size_t> told_; // hashes of refusals, whose words may be long
 };
 
 /// Lets the node answer every process from now on.

@@ -38,7 +38,8 @@ struct rendezvous_setup {
   run_offer offer; ///< without the number
   fingerprint print;
   std::size_t nodes = 0;                        ///< number to wait for, without the leader
-  std::function<void(const std::string&)> tell; ///< a line worth showing: a node came, or was refused
+  std::function<void(const std::string&)> tell; ///< a line worth showing: a node came, or was refused; the same
+                                                ///< refusal once, and not more than some of them
   caf::actor client;                            ///< gets the `assembly`
   std::string algorithm = {};                   ///< its name, for a `run_status`
   std::function<void()> stop = [] {};           ///< a process asks for the end of the run. Threads: any

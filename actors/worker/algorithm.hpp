@@ -53,8 +53,11 @@ public:
   /// The compression error that is kept back from this worker's updates: it must not be lost when the worker leaves the
   /// run. Called where `fields` may be; empty if the algorithm keeps none.
   virtual vec residual() const { return {}; }
-  /// Adds the residual of a worker that leaves to this worker's own.
-  virtual void take_over(const vec& /*residual*/) {}
+  /// What a worker that leaves hands to its heir: the residual and, where moves are shared seldom, what this worker has
+  /// not shared yet. Called where `fields` may be; empty on all workers of a run or on none.
+  virtual vec handed_over(const worker&) const { return residual(); }
+  /// Adds what a worker that leaves has handed over to this worker's own residual.
+  virtual void take_over(const vec& /*theirs*/) {}
   /// The first step from t on that exchanges something; for algorithms that repeat interrupted rounds. Workers that
   /// have not reached it can still take part, though others are steps ahead. Not asked where islands are shared.
   virtual std::uint64_t next_exchange(std::uint64_t t) const { return t; }

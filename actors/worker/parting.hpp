@@ -13,7 +13,7 @@ using topology::rank;
 /// off. In an asynchronous run the leaving workers pause before their next step. The next view leaves them out.
 struct parting {
   std::uint64_t at = 0;       ///< the step before which all pause; 0 in asynchronous runs
-  std::map<rank, rank> heirs; ///< leaving worker -> worker that gets its residual (algorithm::residual)
+  std::map<rank, rank> heirs; ///< leaving worker -> worker that gets what it has (algorithm::handed_over)
 
   friend bool operator==(const parting&, const parting&) = default;
 };

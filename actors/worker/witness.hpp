@@ -45,7 +45,7 @@ public:
   /// `who` is about to begin step t and drops this frame unread: it is of a step before the last.
   virtual void dropped_stale(rank /*who*/, const frame& /*f*/, std::uint64_t /*t*/) {}
 
-  /// `who` is about to leave and sends its residual to `heir`; later `who` adds the residual of `from`, which has left.
+  /// `who` is about to leave and hands this over to `heir`; later `who` adds what `from`, which has left, handed over.
   virtual void hands_over(rank /*who*/, rank /*heir*/, const vec& /*residual*/) {}
   virtual void takes_over(rank /*who*/, rank /*from*/, const vec& /*residual*/, const vec& /*before*/,
                           const vec& /*after*/) {}

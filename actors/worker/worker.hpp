@@ -5,10 +5,10 @@
 #include "gossamer/actors/worker/gradient_times.hpp"
 #include "gossamer/actors/worker/inbox.hpp"
 #include "gossamer/actors/worker/parting.hpp"
+#include "gossamer/actors/worker/stream_of_life.hpp"
 #include "gossamer/actors/worker/worker_host.hpp"
 #include "gossamer/actors/worker/worker_settings.hpp"
 #include "gossamer/base/error.hpp"
-#include "gossamer/base/philox.hpp"
 #include "gossamer/compute/optimiser.hpp"
 
 #include <deque>
@@ -18,14 +18,6 @@ namespace gossamer::actors {
 
 /// The rank in the key of random numbers that all workers share.
 inline constexpr rank nobody = std::numeric_limits<rank>::max();
-
-/// The stream of a worker's later incarnation, with numbers of its own. Its key is drawn from the first stream, at a
-/// step that no run reaches.
-inline random_stream stream_of_life(const random_stream& first, std::uint32_t life) noexcept {
-  constexpr auto never = std::numeric_limits<std::uint64_t>::max();
-  const auto place = 2 * std::uint64_t{life};
-  return life == 0 ? first : random_stream{philox_key{first.word(never, place), first.word(never, place + 1)}};
-}
 
 /// An algorithm's view of the world: its place among the workers, gradients, messages, and the end of training. The
 /// host uses the `hosted_worker`.
@@ -77,7 +69,11 @@ public:
   /// `co_await next_step(t)` returns true if step t may begin, false when training is over. Step t begins after t
   /// updates of x. Waits while more is under way to a peer than may be (`--under-way`), so that a worker that sends
   /// without waiting for answers cannot fill the memory.
-  step_gate next_step(std::uint64_t t) noexcept;
+  /// @param owes true while a master lacks what this worker has: one that leaves an asynchronous run passes, and
+  ///        pushes that (`is_leaving`)
+  step_gate next_step(std::uint64_t t, bool owes = false) noexcept;
+  /// True once this worker is to leave the run.
+  bool is_leaving() const { return parting_.heirs.contains(id()); }
   class [[nodiscard]] way_out;
   /// `co_await may_leave()` ends a worker that is to leave the run; others go on at once. For workers that obey a
   /// master: others leave at `next_step`.
@@ -229,9 +225,7 @@ private:
   bool is_open(std::uint64_t t) const {
     return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));
   }
-  bool pauses_before(std::uint64_t t) const {
-    return parting_.at != 0 ? t >= parting_.at : parting_.heirs.contains(id());
-  }
+  bool pauses_before(std::uint64_t t) const { return parting_.at != 0 ? t >= parting_.at : is_leaving() && !owes_; }
   void wait_at_gate() {
     at_gate_ = true;
     pause_when_due();
@@ -286,6 +280,7 @@ private:
   averagings averaged_;
   bool held_ = false;
   parting parting_;
+  bool owes_ = false; // at the next step, as the algorithm says
   bool at_gate_ = false, paused_ = false;
   std::map<rank, frame> residuals_; // of leaving workers, for this worker
   signal gate_;
@@ -388,8 +383,9 @@ private:
   worker& worker_;
 };
 
-inline worker::step_gate worker::next_step(std::uint64_t t) noexcept {
+inline worker::step_gate worker::next_step(std::uint64_t t, bool owes) noexcept {
   step_ = t;
+  owes_ = owes;
   return {*this, t};
 }
 

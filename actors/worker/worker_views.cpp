@@ -237,11 +237,11 @@ void worker::take_state(frame f) {
 
 // -- workers that leave -----------------------------------------------------------------------------------------------
 
-/// Reports a pause once this worker stands at its gate, its own residual is on its way, and residuals for it are here.
+/// Reports a pause once this worker stands at its gate, what it hands over is on its way, and what it gets is here.
 void worker::pause_when_due() {
   if (!at_gate_ || held_ || paused_ || !ready_ || step_ >= limit_ || !pauses_before(step_))
     return;
-  const auto own = algorithm_->residual();
+  const auto own = algorithm_->handed_over(*this);
   if (!own.empty() && std::ranges::any_of(parting_.heirs, [this](const auto& one) {
         const auto found = residuals_.find(one.first);
         return one.second == id() && (found == residuals_.end() || found->second.label.step != parting_.at);

@@ -10,8 +10,10 @@ namespace gossamer::apps {
 // The list of this user's detached runs: $XDG_STATE_HOME/gossamer, or ~/.local/state/gossamer, has a file for each of
 // the last hundred, which names its folder.
 
-/// Returns that folder. @error errc::usage when the environment does not say where it is
-std::filesystem::path state_folder();
+/// Returns that folder. @param what, remedy as of `user_folder`
+/// @error errc::usage when the environment does not say where it is
+std::filesystem::path state_folder(const std::string& what = "the list of detached runs",
+                                   const std::string& remedy = "set one of them, or name the run's folder");
 
 /// @param process the launching process, as the name of the file @error errc::io
 void remember_detached(const std::filesystem::path& folder, const std::string& process);

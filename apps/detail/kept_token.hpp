@@ -27,6 +27,9 @@ private:
   int lock_ = -1; ///< lock on the file: the process of the token lives
 };
 
+/// False for a user without a home: nothing is kept, and nothing is found.
+bool may_find_tokens();
+
 /// Returns the token that is kept for that address; if the run has another name for it, the one with the same port.
 std::optional<actors::access_token> find_token(const std::string& address);
 

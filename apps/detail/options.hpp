@@ -54,7 +54,7 @@ struct run_options {
   std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
   bool trace = true;
   std::string resume;           ///< folder of the run to go on with; empty: none
-  bool parts_elsewhere = false; ///< parts of the checkpoint are on other machines
+  bool parts_elsewhere = false; ///< parts of the checkpoint may be on other machines
   std::string out;              ///< run folder; empty: the next free one under runs/
   bool overwrite = false;
   // No settings of the run: neither files nor checkpoints have them.

@@ -20,6 +20,7 @@ namespace {
 
 using chunk = std::array<char, 1 << 16>;
 
+constexpr std::string_view gzip_begins = "\x1f\x8b";
 constexpr std::string_view limit_remedy = "limit=..., in GiB, in --data allows more";
 
 /// zlib's state for unpacking gzip.
@@ -70,6 +71,11 @@ std::string unpack(const std::string& path, std::string_view packed, std::uint64
     const auto offset = fed - z.avail_in;
     if (status == Z_STREAM_END && packed.find_first_not_of('\0', offset) == std::string_view::npos)
       return bytes; // copies by blocks, as of tapes, end with zeros
+    if (status == Z_STREAM_END && !gzip_begins.starts_with(packed.substr(offset, gzip_begins.size())))
+      throw error(
+          errc::bad_data,
+          fmt::format("'{}', byte {}: what follows the gzip data is neither more of it nor zeros", path, offset),
+          "fetch the file again, or cut off what follows");
     if (status == Z_STREAM_END)
       inflateReset(&z);
     else if (status == Z_BUF_ERROR)
@@ -89,7 +95,7 @@ file_bytes file_bytes::read(std::string path, std::uint64_t most_bytes) {
   file_bytes file;
   file.path_ = std::move(path);
   file.bytes_ = read_file(file.path_, {.noun = {}, .most_bytes = most_bytes, .remedy = std::string{limit_remedy}});
-  file.unpacked_ = file.bytes_.starts_with("\x1f\x8b");
+  file.unpacked_ = file.bytes_.starts_with(gzip_begins);
   if (file.unpacked_)
     file.bytes_ = unpack(file.path_, file.bytes_, most_bytes);
   return file;

@@ -10,6 +10,7 @@ namespace gossamer::actors {
 
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -204,8 +205,24 @@ TEST_F(checkpoint_folder_test, keeps_what_was_complete_under_a_former_leader) {
   EXPECT_EQ(newest().all.checkpoint, 2u);
 }
 
+TEST_F(checkpoint_folder_test, discards_parts_but_nothing_that_is_complete) {
+  save(2);
+  folder_.save(part_of(0, 4), 2);
+  folder_.discard(2);
+  folder_.discard(4);
+  EXPECT_TRUE(fs::exists(file(2, "worker-0")));
+  EXPECT_FALSE(fs::exists(folder_.path() / "4"));
+}
+
 TEST_F(checkpoint_folder_test, says_what_the_system_refuses) {
   scratch_.write("checkpoints", "a file where a folder should be");
+  try {
+    newest();
+    FAIL() << "it was read";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::io);
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("cannot read "), HasSubstr("Not a directory")));
+  }
   try {
     folder_.save(part_of(0, 5), 2);
     FAIL() << "it was written";

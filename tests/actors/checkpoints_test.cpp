@@ -89,6 +89,15 @@ TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses) {
   EXPECT_TRUE(all_.is_being_written());
 }
 
+TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses_the_first_part) {
+  ASSERT_TRUE(all_.due(1, 30));
+  EXPECT_TRUE(all_.fail(4));
+  EXPECT_FALSE(all_.fail(4)) << "no news";
+  EXPECT_FALSE(add(1, 4)) << "of one that is given up";
+  EXPECT_FALSE(all_.is_being_written());
+  EXPECT_TRUE(all_.due(2, 60)) << "nothing is waited for";
+}
+
 TEST_F(checkpoints_test, that_never_come_are_forgotten) {
   ASSERT_TRUE(all_.due(1, 30));
   EXPECT_FALSE(all_.due(60, 60));

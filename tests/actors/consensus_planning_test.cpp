@@ -79,6 +79,25 @@ TEST_F(planned, what_is_left_to_compute_is_shared_out_among_those_who_are_there)
   EXPECT_EQ(four->limit, 105u) << "400 - 4 x 60 + 20 = 180 gradients of four workers";
 }
 
+TEST_F(planned, those_who_are_there_do_the_steps_before_the_exchange_with_which_a_view_begins) {
+  const algorithm_traits repeat{.synchronous = true, .on_loss = interrupted_round::repeat};
+  const auto rules = membership_rules(repeat, most_workers, 4 * 400);
+  last_.what.limit = 400;
+  const auto in = [](standing s, std::uint32_t line) { return s.line = line, s; };
+  const auto two = rules({last_, std::vector{at(0, 20, 100), at(1, 19, 100)}});
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->view.first_step, 100u);
+  EXPECT_EQ(two->view.updates_ahead, 4 * 20 - 2 * 20);
+  EXPECT_EQ(two->limit, 20u + (1600 - 80) / 2);
+
+  last_.what = *two;
+  const auto three = rules({last_, std::vector{in(at(0, 130, 200), 2), in(at(1, 130, 200), 2), {.who = 2}}});
+  ASSERT_TRUE(three);
+  EXPECT_EQ(three->view.first_step, 200u);
+  EXPECT_EQ(three->view.updates_ahead, 40 + 2 * 130 - 3 * 130) << "it trains from the state that its donor has now";
+  EXPECT_EQ(three->limit, 130u + (1600 - 300 + 1) / 3);
+}
+
 TEST_F(planned, who_waits_for_a_state_in_vain_is_started_anew_where_others_count_on_it) {
   last_.what.number = 2;
   last_.what.view = {2, 5, {{0, 0}, {1, 0}, {3, 2}}, {{3, 1}}};

@@ -17,6 +17,7 @@ namespace gossamer::actors {
 namespace {
 
 using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 TEST(control_plane, ends_while_it_connects) {
@@ -84,6 +85,42 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   ready.handle = caf::actor_cast<node_interface::handle>(self);
   self->send(door, ready);
   self->receive([](const assembly& all) { EXPECT_EQ(all.nodes.size(), 1u); });
+  caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
+TEST(rendezvous, tells_refusals_once_and_not_without_end) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  std::vector<std::string> told; // which the door writes before it answers
+  rendezvous_setup setup;
+  setup.nodes = 1;
+  setup.print = fingerprint_of(*prepare({}));
+  setup.tell = [&](const std::string& line) { told.push_back(line); };
+  setup.client = self;
+  const auto door = spawn_rendezvous(system, std::move(setup));
+  const auto refused = [&](const auto& m) {
+    std::string why;
+    self->send(door, m);
+    self->receive([&](const run_failed& f) { why = f.sentence; });
+    return why;
+  };
+  EXPECT_THAT(refused(join_request{.control = 999}), HasSubstr("version 999"));
+  EXPECT_THAT(refused(join_request{.control = 999}), HasSubstr("version 999")) << "whoever is refused hears it always";
+  EXPECT_THAT(told, ElementsAre(HasSubstr("a node is refused: it speaks version 999")));
+  node_ready other;
+  other.node = 1;
+  other.handle = caf::actor_cast<node_interface::handle>(self);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    self->send(door, join_request{});
+    self->receive([](const run_offer& o) { EXPECT_EQ(o.node, 1u); });
+    EXPECT_THAT(refused(other), HasSubstr("prepared another run"));
+  }
+  EXPECT_THAT(told, ElementsAre(HasSubstr("version 999"), HasSubstr("node 1 is refused: it has prepared another run")));
+  for (std::uint32_t version = 1000; version < 2000; ++version)
+    refused(join_request{.control = version});
+  ASSERT_LT(told.size(), 50u);
+  EXPECT_THAT(told.back(), HasSubstr("more refusals are not shown"));
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "outer_problem.hpp"
@@ -100,7 +101,8 @@ public:
   explicit plain_quorum(std::size_t quorum) : quorum_(quorum), theta_(size), m_(size), sum_(size) {}
 
   void hears(const frame& f) {
-    if (f.body.elements == 0)
+    const bool is_repeated = std::exchange(last_[f.source], f.label.step) == f.label.step;
+    if (f.body.elements == 0 || is_repeated)
       return;
     std::vector<float> move(size);
     std::memcpy(move.data(), f.body.payload.data(), size * sizeof(float));
@@ -112,8 +114,18 @@ public:
     over_ = true;
     step();
   }
+  /// Begins a run that goes on after the end of another.
+  void goes_on() {
+    over_ = false;
+    std::ranges::fill(sum_, 0);
+    pushes_ = 0;
+  }
   const std::vector<double>& theta() const { return theta_; }
   std::size_t steps() const { return steps_; }
+  /// Pushes that wait for others.
+  std::size_t waiting() const { return batch_.size(); }
+  /// True if training is over and not all have pushed their shares.
+  bool is_within_last_step() const { return over_ && pushes_ > 0; }
 
 private:
   void step() {
@@ -137,6 +149,7 @@ private:
   std::size_t quorum_;
   std::vector<double> theta_, m_, sum_;
   std::vector<std::vector<float>> batch_;
+  std::map<rank, std::uint64_t> last_; // numbers of questions
   std::size_t pushes_ = 0, steps_ = 0;
   bool over_ = false;
 };
@@ -171,6 +184,93 @@ TEST(async_diloco, makes_one_step_of_each_quorum) {
                     1e-4 * (1 + std::abs(expected.theta()[k])))
             << "quorum " << quorum << ", timing " << timing;
     }
+}
+
+// The checkpoint is of the end of a run, when some of the workers have pushed their shares of the last step.
+TEST(async_diloco, makes_one_step_of_each_quorum_in_a_run_that_goes_on_from_a_part_of_the_last_step) {
+  for (std::size_t quorum = 1; quorum <= workers; ++quorum)
+    for (std::uint64_t timing = 0; timing < 5; ++timing) {
+      SCOPED_TRACE(testing::Message() << "quorum " << quorum << ", timing " << timing);
+      const auto spec = "async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7,quorum=" + std::to_string(quorum);
+      quadratics p{workers, size};
+      plain_quorum expected{quorum};
+      std::uint64_t gradients = 0;
+      const auto until = [&](std::uint64_t end) {
+        return [&, end, g = p.gradients()](rank i, std::uint64_t t, const vec& x) {
+          if (++gradients == end * workers)
+            expected.training_is_over();
+          return g(i, t, x);
+        };
+      };
+      tiny_world* world = nullptr;
+      tiny_world::options o{.workers = workers, .steps = steps, .timing = timing}, later = o;
+      std::optional<plain_quorum> then;
+      o.on_delivery = [&](rank to, const frame& f) {
+        if (to == workers)
+          expected.hears(f);
+        else if (!then && expected.is_within_last_step()) {
+          then = expected;
+          later.saved = world->states();
+          later.done = gradients;
+        }
+      };
+      auto first = world_with_master(spec, p, o, until(steps));
+      world = &first;
+      ASSERT_TRUE(first.run() && then);
+
+      expected = *then;
+      expected.goes_on();
+      gradients = later.done;
+      later.steps = 2 * steps;
+      later.on_delivery = [&](rank to, const frame& f) {
+        if (to == workers)
+          expected.hears(f);
+      };
+      auto second = world_with_master(spec, p, later, until(2 * steps));
+      ASSERT_TRUE(second.run());
+      for (std::size_t k = 0; k < size; ++k)
+        ASSERT_NEAR(static_cast<double>(second.model(workers)[k]), expected.theta()[k],
+                    1e-4 * (1 + std::abs(expected.theta()[k])));
+    }
+}
+
+TEST(async_diloco, counts_what_a_worker_pushes_that_leaves) {
+  constexpr std::uint64_t after = 13;
+  std::size_t alone = 0;
+  for (std::uint64_t timing = 0; timing < 20; ++timing) {
+    quadratics p{workers, size};
+    plain_quorum expected{2};
+    std::vector<double> moved(size);
+    rank last = 0; // who has pushed
+    world_with_leaver world{{.algorithm = "async-diloco:period=5,outer-lr=0.6,outer-momentum=0.7,quorum=2",
+                             .after = after,
+                             .last_question = 1,
+                             .timing = timing,
+                             .hears =
+                                 [&](const frame& f) {
+                                   expected.hears(f);
+                                   if (f.body.elements > 0)
+                                     last = f.source;
+                                   std::vector<float> move(f.body.elements);
+                                   if (f.source != world_with_leaver::leaver || move.empty())
+                                     return;
+                                   std::memcpy(move.data(), f.body.payload.data(), size * sizeof(float));
+                                   for (std::size_t k = 0; k < size; ++k)
+                                     moved[k] += static_cast<double>(move[k]);
+                                 },
+                             .departs = [&] { alone += last == world_with_leaver::leaver ? expected.waiting() : 0; }},
+                            p};
+    world.run();
+    ASSERT_TRUE(world.is_gone()) << "timing " << timing;
+    const auto g = p.gradient(world_with_leaver::leaver, 0, p.start().view());
+    for (std::size_t k = 0; k < size; ++k) {
+      EXPECT_NEAR(moved[k], gamma * after * static_cast<double>(g[k]), 1e-4 * (1 + std::abs(moved[k])));
+      ASSERT_NEAR(static_cast<double>(world.model(workers)[k]), expected.theta()[k],
+                  1e-4 * (1 + std::abs(expected.theta()[k])))
+          << "timing " << timing;
+    }
+  }
+  EXPECT_GT(alone, 0u) << "a push waited for another when its worker was gone";
 }
 
 // The move of a worker refers to the theta that it has read: one that stands still takes nobody back.

@@ -181,11 +181,6 @@ TEST(diloco, is_stable_up_to_the_rate_that_theory_says) {
   EXPECT_GT(distance_at(1.05 * limit), 1);
 }
 
-/// Gradients that do not depend on x: worker i always moves the same way.
-tiny_world::gradient_of constant_gradients(quadratics& p) {
-  return [&p, g = p.gradients()](rank i, std::uint64_t, const vec&) { return g(i, 0, p.start()); };
-}
-
 // The mean over all workers follows heavy ball, whoever is whose partner and whatever the codec loses.
 TEST(noloco, moves_the_mean_as_diloco_with_heavy_ball_does) {
   for (const std::size_t n : {1u, 2u, 5u, 8u})
@@ -319,6 +314,61 @@ TEST(streaming_diloco, does_what_plain_loops_do_for_every_overlap) {
       for (std::size_t k = 0; k < size; ++k)
         ASSERT_NEAR(static_cast<double>(world.model(i)[k]), expected[i][k], 1e-4) << "tau " << tau;
   }
+}
+
+/// Returns the sum of the models after so many steps, where the last worker leaves earlier and worker 0 is its heir.
+std::vector<double> sum_without_leaver(const std::string& spec, std::uint64_t leaves_after, std::uint64_t last,
+                                       quadratics& p) {
+  constexpr rank heir = 0, leaver = workers - 1;
+  std::vector<algorithm*> of(workers);
+  const auto make = runs(spec, p.start());
+  tiny_world all{{.workers = workers, .steps = leaves_after},
+                 [&](rank i) {
+                   auto made = make(i);
+                   of[i] = made.get();
+                   return made;
+                 },
+                 constant_gradients(p)};
+  EXPECT_TRUE(all.run());
+  of[heir]->take_over(of[leaver]->handed_over(all.worker(leaver)));
+  auto states = all.states();
+  states.erase(leaver);
+  tiny_world others{{.workers = workers - 1, .steps = last, .saved = states}, make, constant_gradients(p)};
+  EXPECT_TRUE(others.run());
+  return others.sum_of_models();
+}
+
+/// Expects the sum of the models to be that many constant steps of those that stay, and so many of the last worker.
+void expect_steps(const std::vector<double>& sum, std::size_t k, double of_others, double of_leaver, quadratics& p) {
+  double expected = 0;
+  for (std::size_t i = 0; i < workers; ++i)
+    expected -=
+        gamma * (i + 1 < workers ? of_others : of_leaver) * static_cast<double>(p.gradient(i, 0, p.start().view())[k]);
+  ASSERT_NEAR(sum[k], expected, 1e-4 * (1 + std::abs(expected))) << "coordinate " << k;
+}
+
+TEST(diloco_and_its_kin, count_what_a_worker_has_moved_before_it_leaves_once_in_the_next_exchange) {
+  for (const char* algorithm : {"diloco:period=5,outer=average,outer-lr=1", "sparse-loco:period=5,decay=1,outer-lr=1",
+                                "noloco:period=5,outer-lr=1,outer-momentum=0",
+                                "streaming-diloco:period=5,fragments=1,overlap=0,own-share=0,outer=average,outer-lr=1"})
+    for (const std::uint64_t rounds_more : {1u, 2u}) {
+      SCOPED_TRACE(testing::Message() << algorithm << ", " << rounds_more);
+      quadratics p{workers, size};
+      const auto last = period * rounds_more;
+      const auto sum = sum_without_leaver(algorithm, 3, last, p);
+      for (std::size_t k = 0; k < size; ++k)
+        expect_steps(sum, k, static_cast<double>(last), 3, p);
+    }
+}
+
+// The second of two fragments leaves after two steps, when the worker leaves, too, and is due a step later. So the
+// others begin its exchange anew. What a step does while a fragment is under way is discarded.
+TEST(streaming_diloco, counts_what_a_worker_has_moved_that_leaves_while_a_fragment_is_under_way) {
+  quadratics p{workers, size};
+  const auto sum = sum_without_leaver(
+      "streaming-diloco:period=5,fragments=2,overlap=1,own-share=0,outer=average,outer-lr=1", 2, 8, p);
+  for (std::size_t k = 0; k < size; ++k)
+    expect_steps(sum, k, k < size / 2 ? 5 + 2 : 2 + 4, 2, p);
 }
 
 TEST(streaming_diloco, refuses_a_fragment_that_leaves_before_the_last_has_arrived) {

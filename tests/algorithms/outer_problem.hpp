@@ -45,4 +45,73 @@ inline std::vector<std::vector<double>> streamed(const quadratics& p, std::uint6
   return x;
 }
 
+/// Gradients that do not depend on x: worker i always moves the same way.
+inline tiny_world::gradient_of constant_gradients(quadratics& p) {
+  return [&p, g = p.gradients()](actors::rank i, std::uint64_t, const vec&) { return g(i, 0, p.start()); };
+}
+
+/// A world with a master and workers that all do `steps` steps, but for the last worker: it is told to leave while it
+/// computes its gradient of this number, and is gone once the master has answered its last question.
+class world_with_leaver {
+public:
+  static constexpr auto leaver = static_cast<actors::rank>(workers - 1);
+
+  struct options {
+    std::string algorithm;
+    std::uint64_t after = 0;         ///< number of the leaver's gradients
+    std::uint32_t last_question = 0; ///< in the part of its label
+    std::uint64_t timing = 0;
+    std::function<void(const actors::frame&)> hears = {}; ///< gets all frames to the master
+    std::function<void()> departs = {};                   ///< called when the leaver is gone
+  };
+
+  world_with_leaver(const options& o, quadratics& p)
+      : given_(o),
+        world_(world_with_master(o.algorithm, p,
+                                 {.workers = workers,
+                                  .equal_steps = true,
+                                  .steps = steps,
+                                  .timing = o.timing,
+                                  .on_delivery = [this](actors::rank to, const actors::frame& f) { delivers(to, f); }},
+                                 [this, g = constant_gradients(p)](actors::rank i, std::uint64_t t, const vec& x) {
+                                   if (i == leaver && ++gradients_ == given_.after)
+                                     world_.worker(i).proceed(steps, 0, {0, {{leaver, 0}}});
+                                   return g(i, t, x);
+                                 })) {}
+
+  /// Runs until nothing happens any more. Of a worker that is gone, nothing does.
+  void run() { world_.run(); }
+  bool is_gone() const noexcept { return is_gone_; }
+  const vec& model(actors::rank i) const { return world_.model(i); }
+
+private:
+  void delivers(actors::rank to, const actors::frame& f) {
+    if (answered_ && !std::exchange(is_gone_, true))
+      depart();
+    if (to == workers) {
+      if (f.source == leaver && (f.label.part & given_.last_question) == given_.last_question)
+        last_question_ = f.label.step;
+      given_.hears(f);
+    }
+    answered_ |= to == leaver && f.label.kind == actors::frame_kind::reply && f.label.step == last_question_;
+  }
+  void depart() {
+    auto without = std::make_shared<actors::view>(world_.worker(0).present());
+    ++without->number;
+    std::erase(without->members, leaver);
+    without->incarnations[leaver].reset();
+    for (actors::rank i = 0; i <= workers; ++i)
+      if (i != leaver)
+        world_.worker(i).adopt(without);
+    if (given_.departs)
+      given_.departs();
+  }
+
+  options given_;
+  std::uint64_t gradients_ = 0;
+  std::optional<std::uint64_t> last_question_;
+  bool answered_ = false, is_gone_ = false;
+  tiny_world world_; // last: it calls the rest
+};
+
 } // namespace gossamer::testing_support::outer_problem

@@ -114,8 +114,15 @@ TEST(gzip, reports_where_it_is_truncated_or_corrupt) {
   corrupt[corrupt.size() - 8] ^= 1; // damages the checksum
   EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", corrupt),
               AllOf(HasSubstr("corrupt gzip data"), HasSubstr("incorrect data check")));
-  EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + "tail"),
-              HasSubstr("byte " + std::to_string(packed.size() + 2))); // behind the tail's magic number
+}
+
+TEST(gzip, says_where_something_else_follows) {
+  const auto packed = gzipped(images(1, 1, 2, "\xff\xff"));
+  for (const auto& tail : {std::string{"tail"}, std::string{"x"}, std::string{"\0\0x", 3}, '\0' + packed})
+    EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + tail),
+                HasSubstr("byte " + std::to_string(packed.size()) + ": what follows the gzip data is neither more of"));
+  EXPECT_THAT(tiny_mnist{}.error_with("t10k-images-idx3-ubyte.gz", packed + packed.substr(0, 1)),
+              HasSubstr("is truncated: its gzip stream goes on after byte " + std::to_string(packed.size() + 1)));
 }
 
 TEST(gzip, a_flipped_bit_is_an_error_or_without_effect) {
@@ -142,9 +149,11 @@ TEST(gzip, is_known_by_its_content_and_may_have_several_members) {
 
 TEST(gzip, may_end_with_zeros_as_copies_by_blocks_do) {
   const tiny_mnist files;
-  files.folder.write("train-images-idx3-ubyte",
-                     gzipped(images(2, 1, 2, std::string("\x00\xff\x33\x66", 4))) + std::string(512, '\0'));
-  EXPECT_THAT(dense_values(load_data(files.spec, 1).train), ElementsAre(0, 1, 0.2f, 0.4f));
+  const auto bytes = images(2, 1, 2, std::string("\x00\xff\x33\x66", 4));
+  for (const auto& packed : {gzipped(bytes), gzipped(bytes.substr(0, 7)) + gzipped(bytes.substr(7))}) {
+    files.folder.write("train-images-idx3-ubyte", packed + std::string(512, '\0'));
+    EXPECT_THAT(dense_values(load_data(files.spec, 1).train), ElementsAre(0, 1, 0.2f, 0.4f));
+  }
 }
 
 std::string with_limit(const std::string& spec, std::uint64_t bytes) {

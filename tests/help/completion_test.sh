@@ -69,6 +69,15 @@ expect_only runs watch ''
 expect_only train launch --hosts localhost:2 -- ''
 expect d-psgd launch -- train --algorithm ''
 expect wan reproduce tang2018 -- --network w
+expect wan advise -- --network w
+expect_only 'simulate train' sweep --vary 'lr=0.1 0.2' -- ''
+expect d-psgd sweep -- simulate --algorithm ''
+for command in launch node measure sweep reproduce advise; do
+  "$gossamer" "$command" --help | grep -qE '^Usage:.*-- (train|simulate|FLAG)' || {
+    echo "the usage of $command lacks what follows --" >&2
+    failures=$((failures + 1))
+  }
+done
 expect_only '' train --epochs ''
 expect_only '' train -- ''
 ((failures == 0)) && echo "completion: everything is offered"

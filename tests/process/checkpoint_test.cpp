@@ -114,6 +114,22 @@ TEST_F(a_killed_run, is_saved_and_goes_on_in_the_leaders_folder_wherever_its_nod
         EXPECT_TRUE(fs::exists(checkpoint.path() / part)) << run << ' ' << part;
 }
 
+TEST_F(a_killed_run, goes_on_on_this_machine_from_the_last_checkpoint_that_has_all_parts) {
+  const words launched{"launch", "--hosts", "localhost:2", "--"};
+  const auto saved =
+      run(launched + words{"train"} + job + words{"--algorithm", "d-psgd", "--checkpoint", "10", "--out", "first"});
+  ASSERT_EQ(saved.status, 0) << saved.err;
+  std::vector<std::uint64_t> numbers;
+  for (const auto& one : fs::directory_iterator{folder_ / "first/checkpoints"})
+    numbers.push_back(std::stoull(one.path().filename().string()));
+  ASSERT_GE(numbers.size(), 2u);
+  const auto newest = std::to_string(*std::ranges::max_element(numbers));
+  fs::remove(folder_ / "first/checkpoints" / newest / "worker-1");
+  const auto on = run(launched + words{"train", "--resume", "first", "--epochs", "61", "--out", "second"});
+  EXPECT_EQ(on.status, 0) << on.err;
+  EXPECT_THAT(on.out + on.err, HasSubstr("checkpoint " + newest + " cannot be used"));
+}
+
 TEST_F(a_killed_run, goes_on_for_longer_than_was_planned) {
   ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "first"}).status, 0);
   const auto on = run({"train", "--resume", "first", "--epochs", "2", "--out", "second"});

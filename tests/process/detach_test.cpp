@@ -38,6 +38,16 @@ protected:
     return here(words{"launch", "--detach", "--hosts", "localhost:2"} + flags + job + more);
   }
 
+  /// Returns lines of launch.toml that name this process, which lives, as the launching one.
+  static std::string own_record() {
+    std::ifstream about("/proc/self/stat"), machine("/proc/sys/kernel/random/boot_id");
+    std::string started, boot;
+    for (int field = 1; field <= 22; ++field) // the name of this program has no spaces
+      about >> started;
+    machine >> boot;
+    return "process = " + std::to_string(getpid()) + "\nstarted = " + started + "\nboot = '" + boot + "'\n";
+  }
+
   /// Returns a value of launch.toml. Empty if it is missing.
   std::string text(const std::string& key) const {
     const auto all = "\n" + read("run/launch.toml"), before = "\n" + key + " = ";
@@ -162,6 +172,51 @@ TEST_F(detached, runs_whose_launch_was_killed_are_told_from_others) {
   EXPECT_THAT(reused.err, HasSubstr("is gone"));
 }
 
+TEST_F(detached, runs_that_were_started_again_are_found_by_their_first_folder) {
+  write("run/launch.toml", "status = 1\ngoes_on_in = 'run-2'\n");
+  write("run-2/launch.toml", "status = 1\ngoes_on_in = 'run-3'\n");
+  write("run-3/launch.toml", "status = 3\n");
+  write("run-3/output.log", "the last part\n");
+  EXPECT_EQ(here({"status", "run"}).out, "run-3 has ended with status 3\n");
+  EXPECT_EQ(here({"logs", "run"}).out, "the last part\n");
+  const auto attached = here({"attach", "run"});
+  EXPECT_EQ(attached.status, 3);
+  EXPECT_EQ(attached.err, "run-3 has ended with status 3\n");
+  EXPECT_THAT(here({"stop", "run"}).err, HasSubstr("run-3 has ended with status 3; there is nothing to stop"));
+  EXPECT_THAT(here({"leave", "run", "--node", "1"}).err, HasSubstr("run-3 has ended with status 3; there is no node"));
+  std::filesystem::create_directory(folder_ / "links");
+  std::filesystem::create_directory_symlink(folder_ / "run", folder_ / "links/run");
+  EXPECT_EQ(here({"status", "links/run"}).out, "run-3 has ended with status 3\n") << "it is beside the folder itself";
+}
+
+TEST_F(detached, runs_that_go_on_nowhere_say_so) {
+  write("run/launch.toml", "status = 1\ngoes_on_in = 'run-2'\n");
+  const auto lost = here({"attach", "run"});
+  EXPECT_EQ(lost.status, 2);
+  EXPECT_THAT(lost.err, HasSubstr("run goes on in run-2, which holds no run that was launched; that folder was moved"));
+  write("run-2/launch.toml", "status = 1\ngoes_on_in = 'run'\n");
+  const auto round = here({"attach", "run"});
+  EXPECT_EQ(round.status, 1);
+  EXPECT_THAT(round.err, HasSubstr("the folders where run goes on lead back to run-2; remove goes_on_in"));
+}
+
+TEST_F(detached, runs_are_followed_into_the_folder_where_they_go_on) {
+  const auto record = own_record();
+  write("run/launch.toml", record);
+  write("run/output.log", "the first part\n");
+  support::subprocess attached(at_home({"attach", "run"}));
+  attached.when("the first part", [&](const auto&) {
+    write("run-2/launch.toml", "status = 3\n");
+    write("run-2/output.log", "the second part\n");
+    write("run/next.toml", record + "goes_on_in = 'run-2'\n");
+    std::filesystem::rename(folder_ / "run/next.toml", folder_ / "run/launch.toml");
+  });
+  const auto ended = attached.finish();
+  EXPECT_EQ(ended.status, 3);
+  EXPECT_EQ(ended.out, "the first part\nthe second part\n");
+  EXPECT_EQ(ended.err, "run-2 has ended with status 3\n");
+}
+
 TEST_F(detached, what_is_no_run_gets_one_sentence) {
   const auto expect = [&](const words& given, int status, const std::string& said) {
     const auto ended = here(given);
@@ -221,6 +276,17 @@ TEST_F(launched_run, keeps_what_each_node_has_said_and_how_it_ended) {
     EXPECT_EQ(node["status"], 0);
     EXPECT_EQ(node["restarts"], 0);
   }
+}
+
+TEST_F(launched_run, refuses_a_folder_whose_name_breaks_a_line) {
+  write("config.toml", "out = \"run\\nlistening on 127.0.0.1:1\"\n");
+  for (const words& named : {words{"--out", "run\nlistening on 127.0.0.1:1"}, words{"--config", "config.toml"}}) {
+    const auto ended = run(words{"launch", "--hosts", "localhost:2", "--"} + small + named);
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_THAT(ended.err, HasSubstr("--out is 'run\\x0alistening on 127.0.0.1:1', with a control character"));
+    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << "nothing has started\n" << ended.err;
+  }
+  EXPECT_FALSE(exists("runs"));
 }
 
 TEST_F(launched_run, takes_bounded_lines_from_its_nodes) {

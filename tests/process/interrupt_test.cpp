@@ -1,4 +1,8 @@
+#include <array>
 #include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
 
 #include "command.hpp"
 
@@ -45,6 +49,30 @@ TEST_F(interrupted_command, takes_the_end_of_its_terminal_for_an_interrupt_unles
   support::subprocess run(words{"nohup"} + endless("d-psgd") + words{"--seconds", "2"});
   EXPECT_EQ(run.signal_after("epoch ", SIGHUP).finish().status, 0);
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "seconds");
+}
+
+TEST_F(interrupted_command, writes_its_results_to_their_end_when_it_has_already_done_its_work) {
+  std::filesystem::create_directory(folder_ / "run");
+  const auto picture = (folder_ / "run/trace.json.part").string(); // it is written when the run is over
+  ASSERT_EQ(mkfifo(picture.c_str(), 0600), 0);
+  const int reader = open(picture.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  ASSERT_GE(fcntl(reader, F_SETPIPE_SZ, 4096), 4096) << "the writer has to wait for the reader";
+  support::subprocess training(gossamer(small + words{"--trace", "--out", (folder_ / "run").string()}));
+  pollfd begun{reader, POLLIN, 0};
+  constexpr int patience_ms = 120'000;
+  EXPECT_EQ(poll(&begun, 1, patience_ms), 1);
+  training.send_signal(SIGTERM);
+  fcntl(reader, F_SETFL, 0);
+  std::array<char, 4096> bytes{};
+  std::size_t size = 0;
+  for (ssize_t count = 0; (count = ::read(reader, bytes.data(), bytes.size())) > 0;)
+    size += static_cast<std::size_t>(count);
+  close(reader);
+  const auto ended = training.finish();
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_GT(size, 2 * 4096U);
+  EXPECT_THAT(ended.out, HasSubstr("trace.json"));
+  EXPECT_TRUE(exists("run/report.html"));
 }
 
 TEST_F(interrupted_command, has_its_folder_to_itself) {

@@ -101,8 +101,9 @@ TEST_F(lost_run, begins_again_from_its_last_checkpoint) {
                                HasSubstr("all nodes are started again, from checkpoint "), HasSubstr("in run-2")));
   EXPECT_FALSE(exists("run/summary.json"));
   EXPECT_EQ(json::parse(read("run-2/summary.json"))["end"], "planned");
-  EXPECT_THAT(read("run/launch.toml"), HasSubstr("status = 1"));
+  EXPECT_THAT(read("run/launch.toml"), AllOf(HasSubstr("status = 1"), HasSubstr("goes_on_in = 'run-2'")));
   EXPECT_THAT(read("run-2/launch.toml"), HasSubstr("status = 0"));
+  EXPECT_THAT(run({"status", "run"}).out, HasSubstr("run-2 has ended with status 0"));
 }
 
 TEST_F(lost_run, begins_again_from_the_mean_of_its_survivors) {

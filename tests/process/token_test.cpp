@@ -153,6 +153,22 @@ TEST_F(token, that_is_none_gets_one_sentence) {
   EXPECT_THAT(alike.err, AllOf(HasSubstr("started alike"), HasSubstr("openssl rand -hex 16")));
 }
 
+TEST_F(token, of_a_user_without_a_home_has_to_be_given) {
+  const words homeless{"env", "-u", "XDG_STATE_HOME", "-u", "HOME"};
+  const auto joined = execute(homeless + gossamer({"node", "--join", "127.0.0.1:1"}));
+  EXPECT_EQ(joined.status, 2);
+  EXPECT_THAT(joined.err, AllOf(HasSubstr("for the run at 127.0.0.1:1, and neither XDG_STATE_HOME nor HOME says where "
+                                          "to find some; whoever leads the run prints the token"),
+                                HasSubstr("--token-file")));
+  const auto launched = execute(homeless
+                                + gossamer(words{"launch", "--hosts", "localhost:2", "--"} + small
+                                           + words{"--algorithm", "d-psgd", "--out", "run"}));
+  EXPECT_EQ(launched.status, 0) << launched.err;
+  EXPECT_THAT(launched.err, AllOf(HasSubstr("nor HOME says where the token of a run is kept; set one of them, or give "
+                                            "the run and later commands about it the same token, in GOSSAMER_TOKEN"),
+                                  Not(HasSubstr("name the run's folder"))));
+}
+
 TEST_F(token, can_be_done_without) {
   const auto ended = run(words{"launch", "--hosts", "localhost:2", "--no-token", "--"} + small
                          + words{"--algorithm", "d-psgd", "--out", "launched"});

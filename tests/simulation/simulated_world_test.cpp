@@ -277,6 +277,20 @@ TEST(simulated_world, counts_the_gradients_that_die_with_a_worker) {
       << "nobody dies";
 }
 
+TEST(simulated_world, loses_no_gradients_with_a_worker_that_leaves) {
+  constexpr double gradient_s = 10 * 1e-4;
+  run_surroundings around;
+  around.faults.faults.push_back({.kind = fault_kind::leave, .workers = {1}, .at_s = 25.5 * gradient_s});
+  for (const char* algorithm :
+       {"diloco:period=10", "streaming-diloco:period=10", "noloco:period=10", "sparse-loco:period=10",
+        "async-diloco:period=10", "async-diloco:period=10,quorum=4", "async-diloco:period=10,grace=0.01",
+        "decoupled-diloco:period=10", "decoupled-diloco:period=10,anchor=read,quorum=4"}) {
+    const auto result = simulate(prepare(quadratic_run(algorithm, 4, 100)), with_network("ideal"), around);
+    EXPECT_EQ(result.gradients_lost, 0u) << algorithm;
+    EXPECT_GT(result.summary.views, 0u) << algorithm << ": it has left";
+  }
+}
+
 TEST(simulated_world, shares_a_network_card_among_the_workers_of_a_node) {
   const auto e = prepare(quadratic_run("d-psgd", 8, 20));
   auto s = with_network("uniform:latency=0.001,bandwidth=1e6", 1e-6);

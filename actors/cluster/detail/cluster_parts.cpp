@@ -46,10 +46,7 @@ std::string control_plane::describe(const caf::error& e) const {
     return "it " + hitch.why;
   if (e == caf::sec::request_timeout)
     return "it does not answer";
-  return e == caf::sec::disconnect_during_handshake
-             ? "it closes the connection, as a leader that asks for certificates "
-               "or a token does"
-             : system.render(e);
+  return e == caf::sec::disconnect_during_handshake ? fmt::format("it {}", tunnel::closed_unheard) : system.render(e);
 }
 
 void control_plane::require_right_token(const endpoint& where) const {
@@ -61,11 +58,11 @@ void control_plane::require_right_token(const endpoint& where) const {
 
 std::string control_plane::advice(const caf::error& e, const std::string& otherwise) const {
   const auto why = tunnel_.trouble().why;
+  if (why == tunnel::closed_unheard || (why.empty() && e == caf::sec::disconnect_during_handshake))
+    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program";
   if (why.find("certificate") != std::string::npos)
     return "give every node, with --certs, a folder that gossamer certs has made by the run's authority, for the name "
            "or address at which the others reach it";
-  if (why.empty() && e == caf::sec::disconnect_during_handshake)
-    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program";
   return otherwise;
 }
 

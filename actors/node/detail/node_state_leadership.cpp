@@ -298,11 +298,19 @@ void node_state::on_part_saved(const part_saved& m) {
     self_->send(writer_, *std::move(whole));
 }
 
+/// The leader tells all nodes that a checkpoint is given up: its parts would fill their disks, too.
 void node_state::on_part_not_saved(const part_not_saved& m) {
-  if (!leadership_)
-    return speaker() == nullptr ? tell_leader(m) : void();
-  if (leadership_->saving.fail(m.checkpoint))
+  if (!leadership_) {
+    const auto* from = speaker();
+    if (from == nullptr)
+      return tell_leader(m);
+    return from->number == protocol_->leader_node() && writer_ ? self_->send(writer_, m) : void();
+  }
+  if (leadership_->saving.fail(m.checkpoint)) {
     tell_observer(event_kind::note, fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
+    self_->send(writer_, m);
+    tell_others(m);
+  }
   end_when_all_is_done();
 }
 
