@@ -68,7 +68,7 @@ public:
       throw error(errc::failed, failed->sentence,
                   "its command was " + shell_line(plan_.command(failed->slot, "HOST:PORT")));
     if (const auto lost = decides_.loss())
-      throw error(errc::failed, *lost, what_is_left(folder_.path(), decides_.survivors()));
+      throw error(errc::failed, *lost, what_is_left(left_on_disk()));
     return decides_.status();
   }
 
@@ -102,7 +102,7 @@ public:
   std::optional<second_beginning> next_beginning() {
     try {
       if (decides_.loss() && restarts_left() > 0 && plan_.node(0).local())
-        return beginning_after(program_, folder_.path(), decides_.survivors(), !decides_.somebody_takes_part());
+        return beginning_after(program_, left_on_disk(), !decides_.somebody_takes_part());
     } catch (const error& e) { // such as a model that only the user's program knows
       say(fmt::format("the nodes are not started again: {}", e.what()));
     }
@@ -115,6 +115,7 @@ public:
 
 private:
   double now() const { return since_launch_.seconds(); }
+  remains left_on_disk() const { return {folder_.path(), decides_.survivors(), !is_loopback(plan_.leader_address())}; }
 
   /// Reads the output of the nodes, and finds those that have ended.
   void look() {

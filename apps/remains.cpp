@@ -24,9 +24,9 @@ actors::run_folder open_survivor(const actors::survival& s) {
   }
 }
 
-std::optional<std::uint64_t> newest_checkpoint(const fs::path& run) {
+std::optional<std::uint64_t> last_checkpoint(const remains& r) {
   try {
-    return checkpoints_in(run).newest_of_many([](const std::string&) {}).all.checkpoint;
+    return newest_checkpoint(r.folder, r.parts_elsewhere, [](const std::string&) {}).all.checkpoint;
   } catch (const error&) {
     return std::nullopt;
   }
@@ -69,30 +69,31 @@ fs::path keep_survivor(const actors::survival& s) {
   return fs::absolute(folder.path());
 }
 
-std::string what_is_left(const fs::path& folder, const std::vector<std::string>& survivors) {
+std::string what_is_left(const remains& r) {
   std::vector<std::string> result;
-  if (!folder.empty()) {
-    const auto run = shown(folder);
-    const auto checkpoint = newest_checkpoint(folder);
+  if (!r.folder.empty()) {
+    const auto run = shown(r.folder);
+    const auto checkpoint = last_checkpoint(r);
     result.push_back(checkpoint ? fmt::format("{0} has what was evaluated, and checkpoint {1}: go on with --resume {0}",
                                               run, *checkpoint)
                                 : fmt::format("{} has what was evaluated, and no checkpoint, of which --checkpoint 30s "
                                               "saves some",
                                               run));
   }
-  for (const auto& one : survivors)
+  for (const auto& one : r.survivors)
     result.push_back(fmt::format("{0} has what one of its nodes had come to: go on with --resume {0}, or begin with "
                                  "--initial {0}/model.npz",
                                  shown(one)));
   return fmt::format("{}", fmt::join(result, "; "));
 }
 
-std::optional<second_beginning> beginning_after(const program& p, const fs::path& folder,
-                                                const std::vector<std::string>& survivors, bool everybody_is_dead) {
+std::optional<second_beginning> beginning_after(const program& p, const remains& r, bool everybody_is_dead) {
+  const auto& folder = r.folder;
+  const auto& survivors = r.survivors;
   if (folder.empty())
     return std::nullopt;
   const auto next = folder_beside(folder);
-  if (const auto checkpoint = newest_checkpoint(folder))
+  if (const auto checkpoint = last_checkpoint(r))
     return second_beginning{{"train", "--resume", folder.string(), "--out", next},
                             fmt::format("from checkpoint {} of {}, in {}", *checkpoint, shown(folder), shown(next))};
   if (survivors.empty() || !everybody_is_dead)

@@ -168,8 +168,7 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
   check_same("data", was.data, is.data, o.resume);
   check_same("optimiser", was.optimiser, is.optimiser, o.resume);
   const auto say = [&p](const std::string& what) { complain(p, what); };
-  const auto folder = checkpoints_in(o.resume);
-  auto from = o.parts_elsewhere ? folder.newest_of_many(say) : folder.newest(say);
+  auto from = newest_checkpoint(o.resume, o.parts_elsewhere, say);
   if (from.all.masters != e.masters)
     throw error(errc::bad_data, fmt::format("the checkpoint in {} is of a run with {} masters, this one has {}",
                                             o.resume, from.all.masters, e.masters));
@@ -178,6 +177,12 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
 
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run) {
   return actors::checkpoint_folder{run / "checkpoints"};
+}
+
+actors::resumption newest_checkpoint(const std::filesystem::path& run, bool parts_elsewhere,
+                                     const std::function<void(const std::string&)>& complain) {
+  const auto folder = checkpoints_in(run);
+  return parts_elsewhere ? folder.newest_of_many(complain) : folder.newest(complain);
 }
 
 void tell_default_lr(const run_setup& run, const std::function<void(const std::string&)>& say) {

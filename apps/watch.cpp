@@ -9,6 +9,7 @@
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -82,14 +83,15 @@ public:
   written_run(fs::path folder, std::shared_ptr<line_history> lines)
       : folder_(std::move(folder)), metrics_(folder_ / "metrics.jsonl"), events_(folder_ / "events.jsonl"),
         lines_(std::move(lines)) {
-    if (!fs::exists(folder_ / "metrics.jsonl"))
+    if (!file_exists((folder_ / "metrics.jsonl").string()))
       throw error(errc::usage, fmt::format("{} holds no run", folder_.string()),
                   "name a folder that gossamer has written");
     lines_->add("run", first_line(options_of(folder_.string()).run, folder_.string()));
   }
 
   void look() override {
-    const bool had_ended = fs::exists(folder_ / "summary.json"); // asked first: nothing is written behind it
+    // Asked first: nothing is written behind it.
+    const bool had_ended = file_exists((folder_ / "summary.json").string());
     metrics_.read(
         [this](const std::string& line) { lines_->add("evaluation", to_line(actors::evaluation_from_json(line))); });
     events_.read([this](const std::string& line) { add_event(line); });

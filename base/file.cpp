@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -118,6 +119,14 @@ std::string read_file(const std::string& path, const file_kind& kind) {
       expect_room(bytes.size());
     return bytes;
   });
+}
+
+bool file_exists(const std::string& path) {
+  std::error_code problem;
+  const bool result = std::filesystem::exists(path, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot read '{}': {}", path, problem.message()));
+  return result;
 }
 
 void write_text(const std::string& path, const std::string& text, const std::string& remedy) {

@@ -32,6 +32,10 @@ std::string read_text(const std::string& path, const file_kind& kind);
 void read_lines(const std::string& path, const file_kind& kind,
                 const std::function<void(std::string_view line)>& visit);
 
+/// True if a file or a folder has this name. @error errc::io when the operating system does not say, as where a folder
+/// on the way cannot be searched, or links lead in a circle
+bool file_exists(const std::string& path);
+
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
 /// Replaces the file so that the old or the new one is there, whole, whenever the machine stops: written beside its

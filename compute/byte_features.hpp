@@ -22,10 +22,11 @@ struct byte_scale {
 /// Dense features that are kept as bytes: a quarter of the memory of floats. Nobody changes the bytes, so that copies
 /// share them.
 struct byte_features {
-  std::span<const std::uint8_t> all = {};          ///< row-major samples x features
-  std::shared_ptr<const void> owner = nullptr;     ///< keeps them
-  std::vector<byte_scale> scales = {byte_scale{}}; ///< of the equal parts of a sample, e.g. the channels of a picture
-  bool mapped = false;                             ///< whether they lie in a file that is mapped
+  std::span<const std::uint8_t> all = {};      ///< row-major samples x features
+  std::shared_ptr<const void> owner = nullptr; ///< keeps them
+  std::vector<byte_scale> scales =
+      std::vector<byte_scale>(1); ///< of the equal parts of a sample, e.g. the channels of a picture
+  bool mapped = false;            ///< whether they lie in a file that is mapped
 
   bool empty() const noexcept { return all.empty(); }
   /// Writes the values of the sample whose features begin at `first`.

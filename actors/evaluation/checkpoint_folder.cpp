@@ -112,7 +112,7 @@ resumption checkpoint_folder::read_newest(const std::function<resumption(std::ui
                 "give this user the right to read it, or name another run");
   const auto all = numbers();
   for (auto number = all.rbegin(); number != all.rend(); ++number) {
-    if (!fs::exists(manifest_in(folder_of(*number)), problem))
+    if (!fs::exists(manifest_in(folder_of(*number)), problem) && !problem)
       continue; // the run ended before it was complete
     try {
       return read(*number);

@@ -48,8 +48,14 @@ std::optional<manifest> checkpoints::add(const part_saved& m, const membership& 
   return whole;
 }
 
-void checkpoints::lose(rank i) {
-  std::erase_if(open_, [i](const auto& one) { return one.second.missing.contains(i); });
+std::vector<std::uint64_t> checkpoints::lose(rank i) {
+  std::vector<std::uint64_t> given_up;
+  for (const auto& [number, one] : open_)
+    if (one.missing.contains(i))
+      given_up.push_back(number);
+  for (const auto number : given_up)
+    open_.erase(number);
+  return given_up;
 }
 
 bool checkpoints::fail(std::uint64_t number) {

@@ -33,7 +33,8 @@ public:
   /// Adds a part; the first one opens its checkpoint. @returns the manifest once no part is missing
   std::optional<manifest> add(const part_saved& m, const membership& members, const ledger& seen, double time_s);
   /// Gives up checkpoints that lack the part of a dead worker. A part that is safe stays.
-  void lose(rank i);
+  /// @returns their numbers
+  std::vector<std::uint64_t> lose(rank i);
   /// Gives up a checkpoint. @returns true if that is news
   bool fail(std::uint64_t number);
   /// Notes that the manifest of this checkpoint is on the disk.

@@ -1,20 +1,17 @@
 #include "gossamer/actors/node/rendezvous.hpp"
 
 #include "gossamer/actors/node/control_checks.hpp"
+#include "gossamer/actors/node/detail/refusals.hpp"
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <functional>
 #include <numeric>
-#include <unordered_set>
 
 namespace gossamer::actors {
 
 namespace {
-
-constexpr std::size_t most_refusals_told = 32;
 
 class rendezvous_state {
 public:
@@ -54,7 +51,7 @@ public:
       return;
     if (auto why = refusal_of(setup_.print, m)) {
       seats_[m.node].leave();
-      tell_once(fmt::format("node {} is refused: {}", m.node, why->sentence));
+      refusals_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence), setup_.tell);
       return answer(*std::move(why));
     }
     seats_[m.node].ready = m;
@@ -116,17 +113,8 @@ private:
   }
 
   void refuse(run_failed why) {
-    tell_once("a node is refused: " + why.sentence);
+    refusals_.tell("a node is refused: " + why.sentence, setup_.tell);
     answer(std::move(why));
-  }
-
-  /// Tells a refusal, unless it has been told: a peer may try again and again, and may vary the words.
-  void tell_once(const std::string& refusal) {
-    if (told_.size() == most_refusals_told || !told_.insert(std::hash<std::string>{}(refusal)).second)
-      return;
-    setup_.tell(refusal);
-    if (told_.size() == most_refusals_told)
-      setup_.tell("more refusals are not shown; each node is told its own");
   }
 
   /// Nodes that are ready, without the leader.
@@ -169,7 +157,7 @@ private:
   rendezvous_setup setup_;
   std::vector<seat> seats_; // by the number of the node
   std::optional<run_failed> called_off_;
-  std::unordered_set<std::size_t> told_; // hashes of refusals, whose words may be long
+  detail::refusals refusals_;
 };
 
 /// Lets the node answer every process from now on.

@@ -19,7 +19,8 @@ struct part_saved {
   part_account part;
 };
 
-/// node -> leader: a part of this checkpoint cannot be saved
+/// node -> leader: a part of this checkpoint cannot be saved; leader -> node: the checkpoint is given up, so that parts
+/// of it may go
 struct part_not_saved {
   std::uint64_t checkpoint = 0;
   std::string why;

@@ -1,6 +1,5 @@
 #include "gossamer/actors/run/experiment.hpp"
 
-#include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/actors/run/checkpoint.hpp"
 #include "gossamer/actors/run/codec_need.hpp"
 #include "gossamer/actors/run/default_lr.hpp"
@@ -30,43 +29,27 @@ constexpr double evaluations_per_run = 20;
 constexpr std::uint64_t models_under_way = 8, least_model_bytes = 1 << 20; // to one peer
 constexpr std::uint64_t endless_steps = 1'000'000'000'000'000; // years; times the workers, it does not overflow
 
-template <class T>
-void require_range(std::string_view flag, T value, interval<T> within) {
-  if (!(value >= within.min && value <= within.max))
-    throw error(errc::usage, fmt::format("--{} is {}, which is out of range", flag, value),
-                fmt::format("allowed: {} to {}", within.min, within.max));
+/// @error errc::usage for a value that no flag could set: programs fill in settings, too
+void check_values(const run_settings& s) {
+  run_settings again;
+  for (const auto& one : run_settings_table())
+    if (const auto value = one.get(s); !value.empty())
+      one.set(again, value);
 }
 
-void check_numbers(const run_settings& s) {
-  require_range("workers", s.workers, allowed::workers);
-  require_range("batch", s.batch, allowed::batch);
-  if (s.lr)
-    require_range("lr", *s.lr, allowed::lr);
-  if (s.epochs)
-    require_range("epochs", *s.epochs, allowed::epochs);
+void check_consistency(const run_settings& s) {
   if (s.epochs && s.steps)
     throw error(errc::usage, "both epochs and steps are given", "leave one of them out");
-  if (s.steps)
-    require_range("steps", *s.steps, allowed::steps);
-  if (s.seconds)
-    require_range("seconds", *s.seconds, allowed::seconds);
-  if (s.eval_every)
-    require_range("eval-every", *s.eval_every, allowed::eval_every);
-  require_range("threads", s.threads, allowed::threads);
-  if (s.under_way)
-    require_range("under-way", *s.under_way, allowed::under_way);
   if (s.min_workers && *s.min_workers > s.workers)
     throw error(errc::usage, fmt::format("--min-workers is {}, but the run begins with {}", *s.min_workers, s.workers),
                 "allowed: 1 to --workers");
   if (s.max_workers && *s.max_workers < s.workers)
     throw error(errc::usage, fmt::format("--max-workers is {}, but the run begins with {}", *s.max_workers, s.workers),
                 "leave it out, or give at least --workers");
-  for (const auto& [slow, factor] : s.slow) {
-    require_range("slow (factor)", factor, allowed::slow);
+  for (const auto& [slow, factor] : s.slow)
     if (slow >= s.worker_ranks())
       throw error(errc::usage, fmt::format("--slow names worker {}, but there are {} workers", slow, s.worker_ranks()),
                   fmt::format("workers are numbered 0 to {}", s.worker_ranks() - 1));
-  }
 }
 
 topology::bipartition split_for(const experiment& e, const topology::graph& graph) {
@@ -222,7 +205,8 @@ std::shared_ptr<experiment> prepare_without_data(run_settings settings, const ta
   e->known = known;
   e->settings = std::move(settings);
   auto& s = e->settings;
-  check_numbers(s);
+  check_values(s);
+  check_consistency(s);
 
   const auto algorithm = known.algorithms.resolve(s.algorithm);
   e->algorithm = &algorithm.first;

@@ -82,9 +82,10 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
       refuse(old, problem.message().c_str());
   };
   for (const auto* name : file_names)
-    if (fs::exists(folder_ / name))
+    if (file_exists((folder_ / name).string()))
       make_room(folder_ / name);
-  if (fs::is_directory(folder_ / "checkpoints")) // otherwise this run could be resumed from a checkpoint of another one
+  // Otherwise this run could be resumed from a checkpoint of another one.
+  if (fs::is_directory(folder_ / "checkpoints", problem))
     make_room(folder_ / "checkpoints");
   open_files("w");
 }
@@ -97,7 +98,7 @@ run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock
       std::fputc('\n', out);
     });
   });
-  if (const auto events = folder_ / "events.jsonl"; fs::exists(events))
+  if (const auto events = folder_ / "events.jsonl"; file_exists(events.string()))
     write("events.jsonl", [&events](std::FILE* out) {
       constexpr std::uint64_t longest_line = std::uint64_t{1} << 20;
       read_lines(events.string(), {.noun = "file of events", .most_bytes = longest_line}, [out](std::string_view line) {

@@ -31,9 +31,13 @@ std::string read(const fs::path& file) {
       [&] { return read_file(file.string(), {.noun = {}, .most_bytes = most_bytes, .remedy = remedy}); });
 }
 
+bool is_there(const fs::path& file) {
+  return with_remedy([&] { return file_exists(file.string()); });
+}
+
 /// "ad-psgd, 4 workers".
 std::string read_summary(const fs::path& file) {
-  if (!fs::exists(file))
+  if (!is_there(file))
     return "unfinished";
   const auto summary = nlohmann::json::parse(read(file), nullptr, false);
   const auto has = [&](const char* key, auto is) { return summary.contains(key) && (summary[key].*is)(); };
@@ -45,7 +49,7 @@ std::string read_summary(const fs::path& file) {
 }
 
 std::optional<std::string> read_settings_but_seed(const fs::path& file) {
-  if (!fs::exists(file))
+  if (!is_there(file))
     return {};
   const auto text = read(file);
   std::string_view rest = text, line;
@@ -80,7 +84,7 @@ void visit_evaluations(const fs::path& folder,
 
 std::vector<event_record> read_events(const fs::path& folder) {
   std::vector<event_record> events;
-  if (fs::exists(folder / "events.jsonl"))
+  if (is_there(folder / "events.jsonl"))
     visit_lines(folder / "events.jsonl", [&](std::string_view line) {
       if (auto event = event_from_json(line))
         events.push_back(std::move(*event));

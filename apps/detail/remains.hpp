@@ -21,9 +21,14 @@ std::vector<float> evaluated_model(const actors::experiment& e, const actors::re
 /// @returns the absolute path @error errc::io
 std::filesystem::path keep_survivor(const actors::survival& s);
 
+struct remains {
+  std::filesystem::path folder;       ///< of the run; empty: unknown
+  std::vector<std::string> survivors; ///< folders of nodes
+  bool parts_elsewhere = false;       ///< as in `run_options`
+};
+
 /// Returns the remedy of an error: the remains from which the run can go on, and how.
-/// @param folder folder of the run; empty: unknown @param survivors folders of nodes
-std::string what_is_left(const std::filesystem::path& folder, const std::vector<std::string>& survivors);
+std::string what_is_left(const remains& r);
 
 /// A new start of a run that ended before its time.
 struct second_beginning {
@@ -34,7 +39,6 @@ struct second_beginning {
 /// Returns a start from the newest complete checkpoint of the run; without one, from the mean of its survivors' models.
 /// @param everybody_is_dead if false, a majority may go on elsewhere, and survivors must not begin a run of their own
 /// @returns `nullopt` without checkpoint and models @error as `prepare`, and errc::io
-std::optional<second_beginning> beginning_after(const program& p, const std::filesystem::path& folder,
-                                                const std::vector<std::string>& survivors, bool everybody_is_dead);
+std::optional<second_beginning> beginning_after(const program& p, const remains& r, bool everybody_is_dead);
 
 } // namespace gossamer::apps

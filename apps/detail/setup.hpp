@@ -42,6 +42,11 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
 
 /// Returns the folder of the checkpoints of a run.
 actors::checkpoint_folder checkpoints_in(const std::filesystem::path& run);
+/// Returns the checkpoint from which a run goes on.
+/// @param parts_elsewhere as in `run_options`; if false, a checkpoint that lacks a part cannot be used
+/// @param complain, @error as `checkpoint_folder::newest`
+actors::resumption newest_checkpoint(const std::filesystem::path& run, bool parts_elsewhere,
+                                     const std::function<void(const std::string&)>& complain);
 
 /// Refuses a plan that does not fit a run.
 /// @error errc::usage as `actors::check`, and where masters come or leave

@@ -30,7 +30,7 @@ std::string read(const fs::path& file) { return read_text(file.string(), {"file 
 
 /// Returns the object in a file; null where there is no such file.
 json object_in(const fs::path& file) {
-  if (!fs::exists(file))
+  if (!file_exists(file.string()))
     return nullptr;
   const auto text = read(file);
   try {
@@ -92,7 +92,7 @@ json events_of(const fs::path& folder, std::size_t& left_out) {
 
 json faults_of(const fs::path& folder, std::size_t& left_out) {
   auto faults = json::array();
-  if (!fs::exists(folder / "faults.toml"))
+  if (!file_exists((folder / "faults.toml").string()))
     return faults;
   for (const auto& f : actors::read_plan(folder / "faults.toml").faults) {
     if (faults.size() < most_rows)
@@ -141,7 +141,7 @@ using settings_of_run = std::map<std::string, std::string>;
 json run_at(const std::string& name, settings_of_run& settings) {
   const fs::path folder{name};
   json run{{"name", name}, {"command", nullptr}};
-  if (const auto file = folder / "config.toml"; fs::exists(file)) {
+  if (const auto file = folder / "config.toml"; file_exists(file.string())) {
     const auto text = read(file);
     run["command"] = command_of(text, file);
     for (const auto& given : parse_settings(text, file.string(), keys_of(simulate_options())))

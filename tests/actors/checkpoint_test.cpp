@@ -137,6 +137,14 @@ TEST_F(checkpoint_folder_test, does_not_take_a_part_of_another_checkpoint) {
   EXPECT_THAT(complaints_, ElementsAre(HasSubstr("worker-1 is damaged, or of another run")));
 }
 
+TEST_F(checkpoint_folder_test, says_of_which_one_the_system_does_not_say_whether_it_is_complete) {
+  save(20);
+  fs::create_symlink("30", folder_.path() / "30");
+  EXPECT_EQ(newest().all.checkpoint, 20u);
+  EXPECT_THAT(complaints_, ElementsAre(AllOf(HasSubstr("checkpoint 30 cannot be used: cannot read "),
+                                             HasSubstr("Too many levels of symbolic links"))));
+}
+
 TEST_F(checkpoint_folder_test, says_when_there_is_none) {
   EXPECT_THROW(newest(), error);
   folder_.save(part_of(0, 5), 2); // leaves a checkpoint without a manifest

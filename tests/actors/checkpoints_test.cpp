@@ -1,7 +1,7 @@
 #include "gossamer/actors/agreement/coordination.hpp"
 #include "gossamer/actors/evaluation/checkpoints.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "actors/small_run.hpp"
 
@@ -71,9 +71,9 @@ TEST_F(checkpoints_test, are_complete_with_the_last_part) {
 
 TEST_F(checkpoints_test, are_given_up_when_a_worker_is_lost_whose_part_is_missing) {
   add(0, 4);
-  all_.lose(0);
-  EXPECT_TRUE(all_.is_being_written()) << "its part is safe";
-  all_.lose(1);
+  EXPECT_THAT(all_.lose(0), testing::IsEmpty()) << "its part is safe";
+  EXPECT_TRUE(all_.is_being_written());
+  EXPECT_THAT(all_.lose(1), testing::ElementsAre(4u));
   EXPECT_FALSE(all_.is_being_written());
   EXPECT_FALSE(add(1, 4));
   EXPECT_FALSE(add(2, 4)) << "no manifest for what is not whole";

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "dense_rows.hpp"
 #include "scratch_folder.hpp"
 #include "usage_error.hpp"
@@ -68,6 +70,19 @@ TEST(run_settings, are_checked_without_the_data) {
   EXPECT_THAT(refusal(&run_settings::model, "sofmax"), HasSubstr("did you mean 'softmax'"));
   EXPECT_THAT(refusal(&run_settings::data, "idxx:dir=nowhere"), HasSubstr("did you mean 'idx'"));
   EXPECT_THAT(refusal(&run_settings::partition, "idi"), HasSubstr("did you mean 'iid'"));
+}
+
+TEST(run_settings, that_no_flag_could_set_are_refused_as_well) {
+  const auto refusal = [](auto change) {
+    auto wrong = small();
+    change(wrong);
+    return usage_error([&] { check_without_data(wrong); });
+  };
+  EXPECT_THAT(refusal([](auto& s) { s.seed = std::uint64_t{1} << 63; }), HasSubstr("seed"));
+  EXPECT_THAT(refusal([](auto& s) { s.batch = 0; }), HasSubstr("batch"));
+  EXPECT_THAT(refusal([](auto& s) { s.lr = std::nan(""); }), HasSubstr("lr"));
+  EXPECT_THAT(refusal([](auto& s) { s.slow[0] = -1; }), HasSubstr("slow"));
+  EXPECT_THAT(refusal([](auto& s) { s.checkpoint.seconds = 1e99; }), HasSubstr("checkpoint"));
 }
 
 TEST(fingerprint, is_that_of_a_run_prepared_from_the_text) {

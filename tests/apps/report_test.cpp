@@ -89,6 +89,8 @@ TEST_F(report, needs_nothing_but_metrics) {
     EXPECT_TRUE(runs[0][absent].is_null()) << absent;
   EXPECT_TRUE(runs[0]["events"].empty());
   EXPECT_TRUE(runs[1]["evaluations"]["step"].empty());
+  std::filesystem::create_symlink("circle", path("circle"));
+  EXPECT_THAT(refusal("circle"), AllOf(HasSubstr("cannot read '"), HasSubstr("Too many levels of symbolic links")));
   EXPECT_THAT(refusal("absent"), AllOf(HasSubstr("absent/metrics.jsonl"), HasSubstr("No such file")));
 }
 

@@ -63,6 +63,20 @@ TEST_F(file_reading, refuses_what_has_no_end) {
   EXPECT_THAT(refusal(errc::io, (folder_ / "absent").string()), EndsWith("No such file or directory"));
 }
 
+TEST_F(file_reading, tells_a_file_that_is_missing_from_one_of_which_the_system_does_not_say) {
+  EXPECT_TRUE(file_exists(write("")));
+  EXPECT_FALSE(file_exists((folder_ / "absent").string()));
+  EXPECT_FALSE(file_exists((folder_ / "file" / "below").string()));
+  std::filesystem::create_symlink("circle", folder_ / "circle");
+  try {
+    file_exists((folder_ / "circle" / "below").string());
+    FAIL() << "the system said";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::io);
+    EXPECT_THAT(e.what(), AllOf(HasSubstr("cannot read '"), EndsWith("below': Too many levels of symbolic links")));
+  }
+}
+
 TEST_F(file_reading, reads_a_pipe_to_its_end_or_its_limit) {
   const auto from_pipe = [&](std::size_t bytes, auto read) {
     const test::filled_pipe pipe{std::string(bytes, 'y')};

@@ -1,5 +1,6 @@
 // Writes the first inputs of the fuzzers: `fuzz_seeds FOLDER` makes a folder for each. Packets and frames are the
 // golden files and the examples of all codecs, texts are written or listed by the library.
+#include "gossamer/actors/data_plane/lane_session.hpp"
 #include "gossamer/actors/data_plane/token_handshake.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/hosting/trace_moment.hpp"
@@ -91,6 +92,18 @@ void doors(seed_folders& seeds) {
   for (const auto& next : {actors::test::control_header(0, 6), actors::test::control_header(0x30000000, 0)})
     messages.insert(messages.end(), next.begin(), next.end());
   seeds.add("door_fuzz", std::span<const std::byte>{messages});
+  lane_session lane{{}};
+  lane.begin();
+  lane.hear({});
+  lane.push(std::vector<std::byte>(30));
+  lane.finish();
+  std::vector<std::byte> records;
+  for (auto next = lane.gather(); !next[0].empty() || !next[1].empty(); next = lane.gather()) {
+    for (const auto piece : next)
+      records.insert(records.end(), piece.begin(), piece.end());
+    lane.wrote(next[0].size() + next[1].size());
+  }
+  seeds.add("door_fuzz", std::span<const std::byte>{records}.subspan(lane_hello_bytes));
 }
 
 /// Writes events of a fetch: a source comes, answers, and sends wrong bytes.

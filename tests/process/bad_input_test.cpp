@@ -40,6 +40,11 @@ protected:
   }
 };
 
+TEST_F(bad_input, says_why_a_run_folder_cannot_be_looked_at) {
+  std::filesystem::create_symlink("circle", folder_ / "circle");
+  expect_line(run({"watch", "circle"}), 1, {"cannot read 'circle/metrics.jsonl'", "Too many levels of symbolic links"});
+}
+
 TEST_F(bad_input, suggests_the_nearest_name) {
   expect_usage({"--algorithm", "adpsgd"}, {"unknown algorithm 'adpsgd'", "did you mean 'ad-psgd'?", "known: "});
   expect_usage({"--codec", "unifrom:bits=8"}, {"unknown codec 'unifrom'", "did you mean 'uniform'?"});

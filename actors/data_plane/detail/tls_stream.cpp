@@ -122,7 +122,7 @@ int tls_stream::take(std::span<std::byte> to) noexcept {
     received_begin_ = 0;
     received_end_ = got.bytes;
     at_end_ = got.gone;
-    broken_ = got.broken;
+    broken_ = broken_ || got.broken;
   }
   const auto now = std::min(to.size(), received_end_ - received_begin_);
   if (now > 0)
@@ -194,6 +194,7 @@ transfer tls_stream::write_some(pieces what) {
   else
     flush();
   result.gone = gone_;
+  result.broken = gone_ && broken_;
   result.waits = !sealed_.empty();
   return result;
 }
@@ -202,6 +203,7 @@ void tls_stream::flush() {
   while (sealed_begin_ < sealed_.size()) {
     const auto sent = send_some(handle(), std::array{std::span<const std::byte>{sealed_}.subspan(sealed_begin_)});
     has_spoken_ = has_spoken_ || sent.bytes > 0;
+    broken_ = broken_ || sent.broken; // the system tells it once
     sealed_begin_ += sent.bytes;
     if (sent.gone) // bytes received before may still be read; their end reports the failure
       sealed_begin_ = sealed_.size();

@@ -6,6 +6,7 @@
 #include "gossamer/actors/evaluation/progress_meter.hpp"
 #include "gossamer/actors/hosting/local_node.hpp"
 #include "gossamer/actors/node/control_checks.hpp"
+#include "gossamer/actors/node/detail/refusals.hpp"
 #include "gossamer/actors/node/node_actor.hpp"
 #include "gossamer/actors/protocol/run_books.hpp"
 #include "gossamer/actors/run/view_maker.hpp"
@@ -185,6 +186,7 @@ public:
   void on_part(saved_worker& part);
   void on_part_saved(const part_saved& m);
   void on_part_not_saved(const part_not_saved& m);
+  void discard_parts(const part_not_saved& m);
   void on_manifest_saved(const manifest_saved& m);
   void on_complete(const checkpoint_complete& m);
   void save_what_is_left();
@@ -323,7 +325,8 @@ private:
   caf::actor rescuer_;         // gets the states of the workers here; null: the writer of checkpoints does
 
   std::map<caf::actor_addr, consensus::candidacy> candidates_; // processes for which seats are kept
-  std::map<std::uint32_t, failure_detector::time> strangers_;  // since when these nodes should have been met
+  refusals refusals_;
+  std::map<std::uint32_t, failure_detector::time> strangers_; // since when these nodes should have been met
   struct doubt {
     failure_detector::time since{};
     bool was_left_out = false;

@@ -54,7 +54,7 @@ void node_state::on_ready(const node_ready& m) {
   const bool is_admitted = !why && leadership_ && protocol_->admit(m.node, comes);
   release_candidate(who);
   if (why) {
-    setup_.client.tell(fmt::format("node {} is refused: {}", m.node, why->sentence));
+    refusals_.tell(fmt::format("node {} is refused: {}", m.node, why->sentence), setup_.client.tell);
     return answer(*std::move(why));
   }
   if (!is_admitted) // a node that was silent keeps its place, or another one leads by now: a place may be free there

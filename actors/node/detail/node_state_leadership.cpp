@@ -298,7 +298,6 @@ void node_state::on_part_saved(const part_saved& m) {
     self_->send(writer_, *std::move(whole));
 }
 
-/// The leader tells all nodes that a checkpoint is given up: its parts would fill their disks, too.
 void node_state::on_part_not_saved(const part_not_saved& m) {
   if (!leadership_) {
     const auto* from = speaker();
@@ -308,10 +307,16 @@ void node_state::on_part_not_saved(const part_not_saved& m) {
   }
   if (leadership_->saving.fail(m.checkpoint)) {
     tell_observer(event_kind::note, fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
-    self_->send(writer_, m);
-    tell_others(m);
+    discard_parts(m);
   }
   end_when_all_is_done();
+}
+
+/// Tells all nodes that a checkpoint is given up: its parts would fill their disks.
+void node_state::discard_parts(const part_not_saved& m) {
+  if (writer_)
+    self_->send(writer_, m);
+  tell_others(m);
 }
 
 void node_state::on_manifest_saved(const manifest_saved& m) {

@@ -97,7 +97,8 @@ void node_state::obey(const forget_worker& m) {
   // A former leader may have counted it, and died before others agreed to it.
   const bool is_news = leadership_->progress.ledger().end(m.who, m.incarnation, !m.retired);
   leadership_->evaluating.forget(m.who);
-  leadership_->saving.lose(m.who);
+  for (const auto checkpoint : leadership_->saving.lose(m.who))
+    discard_parts({checkpoint, "a worker was lost before its part was safe"});
   if (is_news) {
     const bool is_master = setup_.run->is_master(m.who), with_its_node = !m.retired && has_died_with_its_node(m.who);
     leadership_->unreported += with_its_node && !is_master;
