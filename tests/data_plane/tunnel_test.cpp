@@ -226,7 +226,7 @@ TEST_F(tunnel_test, bounds_messages_also_where_whoever_comes_is_let_in) {
   stranger.send(std::array<std::byte, 11>{}); // the rest of the record's header
   stranger.send(test::control_header(0x30000000));
   EXPECT_TRUE(far.hear().empty());
-  EXPECT_EQ(stranger.receive_until_closed().size(), lane_hello_bytes);
+  EXPECT_LE(stranger.receive_until_closed().size(), lane_hello_bytes) << "nothing behind the hello";
 }
 
 } // namespace
