@@ -4,7 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include <numeric>
+#include <algorithm>
+#include <cstring>
 
 namespace gossamer::actors {
 namespace {

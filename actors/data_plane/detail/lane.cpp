@@ -6,6 +6,7 @@
 #include <asio/post.hpp>
 #include <cstring>
 #include <sys/socket.h>
+#include <tuple>
 #include <unistd.h>
 
 namespace gossamer::actors::detail {
