@@ -3,6 +3,7 @@
 #include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/real_time/local_world.hpp"
+#include "gossamer/actors/telemetry/observers.hpp"
 
 #include <cmath>
 #include <numeric>
@@ -224,20 +225,6 @@ TEST(cluster_world, takes_back_a_node_that_is_started_again) {
   }
 }
 
-/// Watches several events at once.
-struct event_watches final : run_observer {
-  explicit event_watches(std::vector<event_watch*> w) : all(std::move(w)) {}
-  void on_evaluation(const evaluation_record& r) override {
-    for (auto* one : all)
-      one->on_evaluation(r);
-  }
-  void on_event(const event_record& r) override {
-    for (auto* one : all)
-      one->on_event(r);
-  }
-  std::vector<event_watch*> all;
-};
-
 /// Two nodes join a run of three, then one founder and one newcomer leave.
 TEST(cluster_world, grows_and_lets_go) {
   for (const char* algorithm : {"all-reduce-sgd", "ad-psgd", "cser", "dcd-psgd", "marsit"}) {
@@ -248,7 +235,7 @@ TEST(cluster_world, grows_and_lets_go) {
     settings.epochs = 1e6;
     settings.eval_every = 1;
     event_watch third{"worker 3 comes"}, fourth{"worker 4 comes"}, gone{"has left; 3 go on"};
-    event_watches seen{{&third, &fourth, &gone}};
+    observers seen{{&third, &fourth, &gone}};
     const joiner stays, quits{.quits = [&] { return third.gone_on && fourth.gone_on; }};
     cluster nodes{{stays, quits, quits, stays}, 2};
     const auto summary =

@@ -145,6 +145,26 @@ TEST(the_failure_of_a_part, ends_a_run_whose_leader_has_not_started_yet) {
   EXPECT_EQ(nodes.failure(0), "checkpoint 2 has no state for worker 3");
 }
 
+/// Lets time pass until a condition holds. @returns false if it has not in some minutes
+bool comes_to(honest_nodes& nodes, const std::function<bool()>& condition) {
+  for (int k = 0; k < 20'000 && !condition(); ++k)
+    nodes.pass_time();
+  return condition();
+}
+
+TEST(a_connection, that_ends_between_two_followers_costs_one_of_them_the_run_for_a_while) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  const auto lives = [&](std::uint32_t reporter, rank i) {
+    return nodes.last(reporter).what.view.lives.contains(i); // rank i is on node i
+  };
+  nodes.break_connection(1, 2);
+  EXPECT_TRUE(comes_to(nodes, [&] { return lives(0, 1) != lives(0, 2); })) << "the leader reaches both";
+  EXPECT_TRUE(comes_to(nodes, [&] { return lives(0, 1) && lives(0, 2) && lives(1, 2) && lives(2, 1); }));
+  EXPECT_FALSE(comes_to(nodes, [&] { return lives(0, 1) != lives(0, 2); })) << "it is heard of once";
+  EXPECT_THAT(nodes.told(), Contains(HasSubstr("is lost: its connection has ended")));
+  expect_others_unharmed(nodes);
+}
+
 TEST(news_of_a_worker, is_believed_if_that_worker_says_it) {
   honest_nodes nodes{"d-psgd", draws(1)};
   nodes.say(speaker::liar, 0, node_lost{.node = 9, .why = "nonsense"}); // nobody waits for it any more

@@ -85,6 +85,13 @@ public:
     caf::anon_send(newcomer_, actors::start_run{});
     settle();
   }
+  /// Ends the connection between two nodes, which both live.
+  void break_connection(std::uint32_t one, std::uint32_t another) {
+    for (const auto& [to, of] : {std::pair{one, another}, std::pair{another, one}})
+      caf::anon_send(nodes_.at(to).actor,
+                     caf::down_msg{nodes_.at(of).actor.address(), caf::exit_reason::remote_link_unreachable});
+    settle();
+  }
   void pass_time() {
     scheduler_.trigger_timeout();
     settle();

@@ -117,10 +117,13 @@ bool lane::greet() {
     if (has_begun_)
       more = send() || more;
   }
-  if (!far_gone_ && hello_come_ < hello_.size())
-    return wait_for_far(), false;
-  if (hello_come_ < hello_.size())
-    return part(), false;
+  if (hello_come_ < hello_.size()) {
+    if (far_gone_)
+      return part(), false;
+    wait_to_read();
+    wait_to_write();
+    return false;
+  }
   const auto theirs = read_lane_hello(hello_);
   if (!theirs)
     return end("does not speak this version of the control connections"), false;
@@ -235,8 +238,11 @@ void lane::wait(std::size_t which, std::function<void(std::function<void()>)> ho
   });
 }
 
-void lane::wait_for_far() {
+void lane::wait_to_read() {
   wait(far_read, [this](auto then) { far_->wait_to_read(then); });
+}
+
+void lane::wait_to_write() {
   if (far_waits_)
     wait(far_write, [this](auto then) { far_->wait_to_write(then); });
 }
@@ -251,9 +257,8 @@ void lane::wait_for_more() {
   else if (far_->has_unread())
     wait(turn, [this](auto then) { asio::post(io_, then); });
   else
-    wait(far_read, [this](auto then) { far_->wait_to_read(then); });
-  if (far_waits_)
-    wait(far_write, [this](auto then) { far_->wait_to_write(then); });
+    wait_to_read();
+  wait_to_write();
   if (!near_gone_ && session_.has_room())
     wait(near_read, on_near(local::wait_read));
 }

@@ -75,7 +75,8 @@ private:
   void note(const transfer& t) noexcept;
   void wait(std::size_t which, std::function<void(std::function<void()>)> how);
   void wait_for_more();
-  void wait_for_far();
+  void wait_to_read();
+  void wait_to_write();
 
   asio::io_context& io_;
   std::unique_ptr<stream> far_; ///< null between two streams

@@ -329,7 +329,7 @@ private:
   std::map<std::uint32_t, failure_detector::time> strangers_; // since when these nodes should have been met
   struct doubt {
     failure_detector::time since{};
-    bool was_left_out = false;
+    std::map<rank, std::uint32_t> lives; ///< members when it began
   };
   std::map<std::uint32_t, doubt> doubts_;           // of losses of nodes with which the run goes on
   std::map<std::uint32_t, std::uint32_t> expelled_; // last expelled life of each node; those before are, too

@@ -5,6 +5,25 @@
 
 namespace gossamer::actors::detail {
 
+namespace {
+
+using lives_of_ranks = std::map<rank, std::uint32_t>;
+
+bool are_members(const std::vector<rank>& ranks, const lives_of_ranks& lives) {
+  return std::ranges::any_of(ranks, [&](rank i) { return lives.contains(i); });
+}
+
+/// True if each of these ranks that is a member now is in another life than before.
+bool have_begun_anew(const std::vector<rank>& ranks, const lives_of_ranks& before, const lives_of_ranks& now) {
+  return std::ranges::all_of(ranks, [&](rank i) {
+    const auto found = now.find(i);
+    const auto former = before.find(i);
+    return found == now.end() || former == before.end() || former->second != found->second;
+  });
+}
+
+} // namespace
+
 void node_state::on_down(const caf::down_msg& down) {
   if (const auto loss = own_node_->died(down))
     return notice(*loss);
@@ -156,33 +175,35 @@ void node_state::suspect(remote_node& other, const std::string& why) {
 void node_state::lose_those_left_out() {
   const auto& lives = protocol_->delegate().last().what.view.lives;
   for (auto& other : *others_) {
-    const bool takes_part = std::ranges::any_of(other.ranks, [&](rank i) { return lives.contains(i); });
-    if (!takes_part && seats()[other.number].is == consensus::health::state::suspected)
+    if (!are_members(other.ranks, lives) && seats()[other.number].is == consensus::health::state::suspected)
       lose(other, suspicions_[other.number]);
   }
 }
 
 /// Doubts losses that the leader does not see: not a process but a connection has ended, and frames to that node are
-/// not sent any more. The leader hears of it as of two nodes that do not reach each other. When it has left one out and
-/// takes it back, the two meet again.
+/// not sent any more. The leader hears of it as of two nodes that do not reach each other, and leaves one out. When
+/// that is taken back, in other lives, the two meet again.
 void node_state::review_losses() {
   const auto& last = protocol_->delegate().last();
+  const auto& lives = last.what.view.lives;
+  std::vector<rank> own;
+  for (rank i = 0; i < setup_.rules->homes.size(); ++i)
+    if (setup_.rules->homes[i] == setup_.number)
+      own.push_back(i);
   for (const auto& other : *others_) {
     const auto life = seats()[other.number].by.life;
     if (!seats().is_gone(other.number) || is_expelled(other.number, life)) {
       doubts_.erase(other.number);
       continue;
     }
-    auto& doubted = doubts_.try_emplace(other.number, doubt{now()}).first->second;
-    const bool takes_part = last.knows(other.number, life) && std::ranges::any_of(other.ranks, [&](rank i) {
-                              return last.what.view.lives.contains(i);
-                            });
-    if (takes_part && doubted.was_left_out) {
+    auto& doubted = doubts_.try_emplace(other.number, doubt{now(), lives}).first->second;
+    if (!last.knows(other.number, life) || !are_members(other.ranks, lives) || !are_members(own, lives))
+      continue;
+    if (have_begun_anew(other.ranks, doubted.lives, lives) || have_begun_anew(own, doubted.lives, lives)) {
       on(consensus::health{other.number, life, consensus::health::state::well});
       return meet_on_data_plane();
     }
-    doubted.was_left_out |= !takes_part;
-    if (takes_part && now() - doubted.since > conflicts::collected_for) {
+    if (now() - doubted.since > conflicts::collected_for) {
       doubted.since = now();
       tell_leader(node_lost{other.number, "its connection has ended"});
     }
@@ -196,7 +217,7 @@ void node_state::lose(remote_node& other, const std::string& why) {
   const auto was = seats()[other.number].is;
   if (was != consensus::health::state::gone) {
     const auto& members = protocol_->delegate().last().what.view.lives;
-    const bool took_part = std::ranges::any_of(other.ranks, [&](rank i) { return members.contains(i); });
+    const bool took_part = are_members(other.ranks, members);
     const bool was_suspected = was == consensus::health::state::suspected; // and a resolution may have left it out
     auto news = took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
                                            : fmt::format("node {} has left", other.number);
