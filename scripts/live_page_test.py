@@ -175,14 +175,15 @@ def watch_training(gossamer: Path, folder: Path, pictures: Path | None) -> None:
         page.wait("rates of links", lambda: page.count("#links tr") > 0)
         page.wait("the use of time", lambda: page.count("#table .shares[aria-label*=computing]") == 16)
         expect(True, "links have rates, and every worker has a bar of its time")
-        expect("tenth of a second" in page.strike("kill", "3", lasts="4"), "a kill is taken")
+        # Both faults last until the click that heals: a busy browser draws seconds late, and would miss shorter ones.
+        expect("tenth of a second" in page.strike("kill", "3", lasts="900"), "a kill is taken")
         page.wait_for_event("worker 3 is lost; 15 go on")
         page.wait("the row of worker 3", lambda: page.states()[3] == "lost")
         expect(True, "worker 3 dies, and is shown as lost")
         expect("allowed: 0 to 15" in page.strike("kill", "99"), "a worker that does not exist is refused")
         refused = [e for e in page.problems() if "400" not in e]
         expect(refused == [], f"no other error on the console: {refused}")
-        page.strike("partition", "0, 1", "8, 9", "30")
+        page.strike("partition", "0, 1", "8, 9", "900")
         page.wait_for_event("nothing gets from workers 0 and 1")
         page.click("#heal")
         page.wait_for_event("worker 3 comes back")
