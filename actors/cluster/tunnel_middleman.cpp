@@ -83,6 +83,8 @@ protected:
       const int socket = tunnel_->connect({host, port});
       if (socket >= 0)
         return backend().new_scribe(socket);
+      if (socket == tunnel::no_answer)
+        return caf::make_error(caf::sec::request_timeout);
     } catch (const std::exception& e) { // this actor makes all later connections
       spdlog::warn("no connection to port {} of {}: {}", port, printable(host), e.what());
     }

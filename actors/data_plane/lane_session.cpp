@@ -53,6 +53,7 @@ void lane_session::begin() {
   head_begin_ = 0;
   head_end_ = lane_hello_bytes;
   told_ = received_;
+  door_told_ = 0;
 }
 
 bool lane_session::hear(const lane_hello& theirs) {
@@ -78,21 +79,28 @@ void lane_session::push(std::span<const std::byte> bytes) { kept_.insert(kept_.e
 std::array<std::span<const std::byte>, 2> lane_session::gather() {
   if (open_ && head_left() == 0 && record_left_ == 0) {
     const auto next = std::min(kept() - sent_, longest_record);
-    if (next > 0 || received_ - told_ >= acknowledge_after)
-      write_header(static_cast<std::uint32_t>(next));
+    if (door_ != std::exchange(door_told_, door_))
+      write_header(door_of_end, door_);
+    else if (next > 0 || received_ - told_ >= acknowledge_after || sign_due_)
+      begin_record(static_cast<std::uint32_t>(next));
     else if (finishing_ && !std::exchange(said_end_, true))
-      write_header(end_of_lane);
+      begin_record(end_of_lane);
   }
   return {std::span{head_}.subspan(head_begin_, head_left()), std::span{kept_}.subspan(done_ + sent_, record_left_)};
 }
 
-void lane_session::write_header(std::uint32_t count) {
+void lane_session::write_header(std::uint32_t count, std::uint64_t number) {
   put(count, head_.data());
-  put(received_, head_.data() + sizeof count);
+  put(number, head_.data() + sizeof count);
   head_begin_ = 0;
   head_end_ = header_bytes;
+}
+
+void lane_session::begin_record(std::uint32_t count) {
+  write_header(count, received_);
   record_left_ = count == end_of_lane ? 0 : count;
   told_ = received_;
+  sign_due_ = false;
 }
 
 void lane_session::wrote(std::size_t bytes) {
@@ -148,7 +156,10 @@ std::size_t lane_session::take(std::span<const std::byte>& come, std::span<std::
 void lane_session::read_header() {
   header_come_ = 0;
   const auto count = get<std::uint32_t>(header_.data());
-  if (!acknowledged(get<std::uint64_t>(header_.data() + sizeof count)))
+  const auto number = get<std::uint64_t>(header_.data() + sizeof count);
+  if (count == door_of_end && std::in_range<std::uint16_t>(number))
+    peer_door_ = static_cast<std::uint16_t>(number);
+  else if (!acknowledged(number))
     objection_ = "acknowledges bytes that it has not been sent";
   else if (count == end_of_lane)
     peer_finished_ = true;

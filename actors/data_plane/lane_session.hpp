@@ -36,8 +36,8 @@ std::optional<lane_hello> read_lane_hello(std::span<const std::byte, lane_hello_
 ///     apart --begin--> greeting --hear--> open --lost--> apart
 ///
 /// A connection carries a hello, then records: a header of 12 bytes, with the count of bytes and of those that were
-/// received, and the bytes. A session has no socket and no clock. Costs: 12 bytes for up to 64 KiB, and memory for
-/// what is under way. Threads: one.
+/// received, and the bytes; and a record with the port of the sender's door. A session has no socket and no clock.
+/// Costs: 12 bytes for up to 64 KiB, and memory for what is under way. Threads: one.
 class lane_session {
 public:
   static constexpr std::size_t longest_record = 64 << 10;
@@ -61,6 +61,11 @@ public:
   /// False while the connection has enough to carry, or the peer acknowledges nothing.
   bool has_room() const noexcept { return kept() - sent_ < longest_record && kept() < most_kept; }
   void push(std::span<const std::byte> bytes);
+  /// Tells the peer, on each connection, at which port this process accepts lanes: it can find out there if this
+  /// process lives.
+  void tell_door(std::uint16_t port) noexcept { door_ = port; }
+  /// Sends a record without bytes.
+  void give_sign() noexcept { sign_due_ = true; }
   /// Ends the lane behind all that was pushed.
   void finish() noexcept { finishing_ = true; }
   /// Returns the next bytes for the connection, which `wrote` takes off; empty if there are none.
@@ -76,16 +81,20 @@ public:
   std::size_t take(std::span<const std::byte>& come, std::span<std::byte> to);
   /// The peer's fault that ends the lane, worded to follow its name.
   const std::optional<std::string>& objection() const noexcept { return objection_; }
+  /// The port where the peer accepts lanes; 0 if it has told none.
+  std::uint16_t peer_door() const noexcept { return peer_door_; }
   /// True once the peer has said that nothing more comes.
   bool peer_has_finished() const noexcept { return peer_finished_; }
 
 private:
   static constexpr std::size_t header_bytes = 12;
   static constexpr std::uint32_t end_of_lane = 0xffffffff; ///< in place of a count
+  static constexpr std::uint32_t door_of_end = 0xfffffffe; ///< the same; a port takes the other's place
 
   std::size_t kept() const noexcept { return kept_.size() - done_; }
   std::size_t head_left() const noexcept { return head_end_ - head_begin_; }
-  void write_header(std::uint32_t count);
+  void write_header(std::uint32_t count, std::uint64_t number);
+  void begin_record(std::uint32_t count);
   void read_header();
   bool acknowledged(std::uint64_t received);
 
@@ -99,12 +108,14 @@ private:
   std::size_t record_left_ = 0;                    ///< of the record that is being written
   std::array<std::byte, lane_hello_bytes> head_{}; ///< the hello, or a header
   std::size_t head_begin_ = 0, head_end_ = 0;
-  bool finishing_ = false, said_end_ = false;
+  bool finishing_ = false, said_end_ = false, sign_due_ = false;
+  std::uint16_t door_ = 0, door_told_ = 0; ///< on this connection
 
   std::uint64_t received_ = 0, told_ = 0; ///< `told_` have been acknowledged
   std::array<std::byte, header_bytes> header_{};
   std::size_t header_come_ = 0, payload_left_ = 0;
   bool peer_finished_ = false;
+  std::uint16_t peer_door_ = 0;
   std::optional<std::string> objection_;
 };
 

@@ -35,7 +35,8 @@ std::string_view token_handshake::meaning_of_close() const noexcept {
   if (state_ != state::under_way)
     return trouble_;
   return greeted_ ? "closed the connection before it has shown the token"
-                  : "closes connections without a word, as a node with certificates or with --no-token does";
+                  : "closes connections without a word, as a node with certificates or with --no-token does, or is "
+                    "asked by too many at once";
 }
 
 std::span<std::byte> token_handshake::room() noexcept {

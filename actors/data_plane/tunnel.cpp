@@ -24,8 +24,9 @@ using asio::ip::tcp;
 /// The part of a tunnel that runs on its thread.
 class tunnel::hub {
 public:
-  explicit hub(const credentials& shown)
-      : shown_(shown), acceptor_(io_), pause_(io_), end_(io_), thread_([this] { run(); }) {}
+  hub(const credentials& shown, std::chrono::milliseconds longest_break)
+      : shown_(shown), longest_break_(longest_break), acceptor_(io_), pause_(io_), end_(io_),
+        thread_([this] { run(); }) {}
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
   ~hub() {
@@ -37,9 +38,12 @@ public:
     auto listening = std::make_shared<tcp::acceptor>(listen_at(io_, where));
     const auto port = listening->local_endpoint().port();
     asio::post(io_, [this, listening, in = std::move(in)] {
+      door_ = listening->local_endpoint().port();
       acceptor_ = std::move(*listening);
       in_ = in;
       accept();
+      for (const auto& l : std::list{lanes_})
+        l->tell_door(door_);
     });
     return {where.host, port};
   }
@@ -75,17 +79,19 @@ private:
 
   /// @param where the peer is, if this end opens the lane
   std::shared_ptr<lane> add(std::unique_ptr<stream> far, std::function<void(int)> opened,
-                            std::function<void(const std::string&, bool)> ended,
+                            std::function<void(const lane::ending&)> ended,
                             const std::optional<endpoint>& where = std::nullopt) {
     const auto place = lanes_.emplace(lanes_.end());
-    lane::owner whose{.opened = std::move(opened),
+    lane::owner whose{.longest_break = longest_break_,
+                      .opened = std::move(opened),
                       .ended =
-                          [this, place, ended = std::move(ended)](const std::string& why, bool is_refused) {
-                            ended(why, is_refused);
+                          [this, place, ended = std::move(ended)](const lane::ending& end) {
+                            ended(end);
                             lanes_.erase(place);
                             stop_if_over();
                           },
                       .connect_again = {},
+                      .look_for_peer = [this, place](const tcp::endpoint& door) { look_for_peer(door, *place); },
                       .find = [this](const lane_id& id) { return opened_by_peer(id); }};
     if (where)
       whose.connect_again = [this, place, there = *where](bool at_once) {
@@ -115,7 +121,7 @@ private:
     if (std::cmp_greater_equal(std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }), most_guests))
       return;
     try {
-      const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const std::string&, bool) {});
+      const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const lane::ending&) {});
       guest->expect(longest_hello);
       guest->begin();
     } catch (const std::exception& e) { // ends this guest only
@@ -131,16 +137,16 @@ private:
     };
     const auto made = add(
         opening_stream(tcp::socket{io_}, shown_, where.host), answer,
-        [this, where, answer, once](const std::string& why, bool is_refused) {
-          note(where, why.empty() && !*once ? std::string{closed_unheard} : why, is_refused);
-          answer(-1);
+        [this, where, answer, once](const lane::ending& end) {
+          note(where, end.why.empty() && !*once ? std::string{closed_unheard} : end.why, end.is_refused);
+          answer(end.is_silence ? no_answer : no_connection);
         },
         where);
     made->expect(longest_attempt);
     reach(where, std::shared_ptr<tcp::socket>{made, &made->far().socket()},
-          [waiting = std::weak_ptr{made}](const std::string& why, bool) {
+          [waiting = std::weak_ptr{made}](const std::string& why, bool is_refused) {
             if (const auto l = waiting.lock())
-              why.empty() ? l->begin() : l->end(why);
+              why.empty() ? l->begin() : l->end(why, !is_refused);
           });
   }
 
@@ -161,10 +167,29 @@ private:
   }
 
   void connect_later(const endpoint& where, const std::weak_ptr<lane>& broken) {
+    after_a_pause(broken, [this, where, broken] { connect_again(where, broken); });
+  }
+
+  /// Asks until the lane goes on, or ends. The peer's process closes its connections one by one when it ends, the door
+  /// perhaps as the last.
+  void look_for_peer(const tcp::endpoint& door, const std::weak_ptr<lane>& broken) {
+    const auto socket = std::make_shared<tcp::socket>(io_);
+    socket->async_connect(door, [this, door, broken, socket](asio::error_code e) {
+      const auto l = broken.lock();
+      if (!l || !l->is_apart())
+        return;
+      if (e == asio::error::connection_refused)
+        return l->end("");
+      after_a_pause(broken, [this, door, broken] { look_for_peer(door, broken); });
+    });
+  }
+
+  /// @param then unless the lane has ended by then
+  void after_a_pause(const std::weak_ptr<lane>& broken, std::function<void()> then) {
     const auto pause = std::make_shared<asio::steady_timer>(io_, pause_between_attempts);
-    pause->async_wait([this, where, broken, pause](asio::error_code) {
+    pause->async_wait([broken, pause, then = std::move(then)](asio::error_code) {
       if (!broken.expired())
-        connect_again(where, broken);
+        then();
     });
   }
 
@@ -212,12 +237,14 @@ private:
   }
 
   const credentials shown_;
+  const std::chrono::milliseconds longest_break_;
   std::atomic<std::uint64_t> most_message_ = most_control_bytes_of_any_run;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ = asio::make_work_guard(io_);
   tcp::acceptor acceptor_;
   alarm pause_, end_;
   std::function<void(int)> in_;
+  std::uint16_t door_ = 0; ///< the port of the acceptor
   std::list<std::shared_ptr<lane>> lanes_;
   bool closing_ = false;
   mutable std::mutex mutex_;
@@ -225,7 +252,8 @@ private:
   std::thread thread_;
 };
 
-tunnel::tunnel(const credentials& shown) : hub_(std::make_unique<hub>(shown)) {}
+tunnel::tunnel(const credentials& shown, std::chrono::milliseconds longest)
+    : hub_(std::make_unique<hub>(shown, longest)) {}
 tunnel::~tunnel() = default;
 
 endpoint tunnel::listen(const endpoint& where, std::function<void(int)> in) {

@@ -4,6 +4,7 @@
 #include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/frames/endpoint.hpp"
 
+#include <chrono>
 #include <functional>
 #include <string_view>
 
@@ -13,7 +14,7 @@ namespace gossamer::actors {
 /// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
 /// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds each. No message
 /// longer than the bound of a run comes out of a pair. A connection that is reset is made again, and nothing is lost; a
-/// pair ends when the other process has, or cannot be reached for two seconds.
+/// pair ends when the other process has, or cannot be reached for a while.
 ///
 /// Threads: safe.
 class tunnel {
@@ -29,7 +30,10 @@ public:
   static constexpr std::string_view closed_unheard =
       "closes the connection, as a leader that asks for certificates or a token does";
 
-  explicit tunnel(const credentials& shown);
+  static constexpr std::chrono::milliseconds longest_break{2000};
+
+  /// @param longest time for which a process may be out of reach
+  explicit tunnel(const credentials& shown, std::chrono::milliseconds longest = longest_break);
   tunnel(const tunnel&) = delete;
   tunnel& operator=(const tunnel&) = delete;
   /// Waits at most a second for the owners of connections to close them, and for all written bytes to be gone.
@@ -43,8 +47,11 @@ public:
   /// @returns the address with the port that was found @error errc::io if it cannot listen there
   endpoint listen(const endpoint& where, std::function<void(int socket)> in);
 
+  static constexpr int no_connection = -1; ///< of a peer that refuses it, or is gone: ask for the `trouble`
+  static constexpr int no_answer = -2;     ///< of a peer that may live
+
   /// Waits at most five seconds, until the peer has accepted what this end has shown.
-  /// @returns the local end, which the caller closes; -1 without a connection: ask for the `trouble`
+  /// @returns the local end, which the caller closes, or one of the above
   int connect(const endpoint& where);
 
   /// The last hitch that was noted.

@@ -93,6 +93,7 @@ TEST(lane_session, loses_and_repeats_nothing_wherever_a_connection_breaks) {
   for (std::size_t at = 0; at < 600; ++at) {
     two_ends all;
     all.a.session.push(from_a);
+    all.a.session.tell_door(4711);
     all.b.session.push(from_b);
     all.connect();
     for (std::size_t moved = 0; moved < at && all.move(1) > 0; ++moved) {
@@ -106,6 +107,7 @@ TEST(lane_session, loses_and_repeats_nothing_wherever_a_connection_breaks) {
     expected.insert(expected.end(), from_b.begin(), from_b.end());
     ASSERT_EQ(all.b.heard, expected) << "broke after " << at;
     ASSERT_EQ(all.a.heard, from_b) << "broke after " << at;
+    ASSERT_EQ(all.b.session.peer_door(), 4711) << "broke after " << at;
   }
 }
 
@@ -153,6 +155,17 @@ TEST(lane_session, has_no_room_while_the_connection_is_full_and_while_nothing_is
   EXPECT_NEAR(static_cast<double>(pushed), static_cast<double>(lane_session::most_kept), 60'000);
 }
 
+TEST(lane_session, gives_signs_of_life_that_carry_nothing) {
+  two_ends all;
+  all.connect();
+  while (all.move(50) > 0) {
+  }
+  all.a.session.give_sign();
+  EXPECT_EQ(all.move(1000), 12u) << "bytes of a header";
+  EXPECT_EQ(all.move(1000), 0u);
+  EXPECT_TRUE(all.b.heard.empty());
+}
+
 TEST(lane_session, ends_behind_all_that_was_pushed) {
   two_ends all;
   all.connect();
@@ -190,6 +203,8 @@ TEST(lane_session, objects_to_records_that_cannot_be) {
   EXPECT_EQ(objection_to(10, 0), "");
   EXPECT_THAT(objection_to(10, 1), testing::HasSubstr("has not been sent"));
   EXPECT_THAT(objection_to((64 << 10) + 1, 0), testing::HasSubstr("too long"));
+  EXPECT_EQ(objection_to(0xfffffffe, 65'535), "");
+  EXPECT_THAT(objection_to(0xfffffffe, 65'536), testing::HasSubstr("has not been sent")) << "no port";
   EXPECT_FALSE(read_lane_hello(written_lane_hello{}));
 }
 

@@ -59,6 +59,12 @@ public:
     return result;
   }
 
+  /// Blocks until a byte comes, or the other end is closed. @returns whether it is
+  bool has_ended() const {
+    char byte{};
+    return recv(socket_, &byte, 1, 0) == 0;
+  }
+
 private:
   int socket_;
 };
@@ -107,6 +113,17 @@ TEST_F(tunnel_test, ends_where_the_other_side_has_gone) {
   EXPECT_EQ(near.hear(), noise(1000, 3));
 }
 
+TEST_F(tunnel_test, carries_the_last_words_of_a_side_that_does_not_listen_any_more) {
+  tunnel here{credentials{}}, there{credentials{}};
+  const local_end near{here.connect(listen(there))};
+  auto far = std::make_unique<local_end>(arrived.get_future().get());
+  near.say(noise(1'000'000, 1));
+  far->say(noise(1000, 2));
+  far.reset();
+  EXPECT_EQ(near.hear(1000), noise(1000, 2));
+  EXPECT_TRUE(near.has_ended());
+}
+
 TEST_F(tunnel_test, goes_on_where_connections_are_reset) {
   using testing_support::reset_end;
   const auto token = access_token{std::string(43, 'x'), "a test"};
@@ -115,6 +132,7 @@ TEST_F(tunnel_test, goes_on_where_connections_are_reset) {
       arrived = {};
       tunnel here{shown}, there{shown};
       const auto where = listen(there);
+      here.listen({"127.0.0.1", 0}, [](int socket) { close(socket); }); // it lives: somebody may ask
       const local_end near{here.connect(where)}, far{arrived.get_future().get()};
       int resets = 0;
       for (unsigned k = 0; k < 20; ++k) {
@@ -126,6 +144,46 @@ TEST_F(tunnel_test, goes_on_where_connections_are_reset) {
       }
       EXPECT_GE(resets, 10) << "but where one comes before the lane goes on";
     }
+}
+
+TEST_F(tunnel_test, gives_signs_of_life_while_it_has_nothing_to_say) {
+  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::listen(door, 1), 0); // at any free port
+  sockaddr_in where{};
+  socklen_t size = sizeof where;
+  getsockname(door, reinterpret_cast<sockaddr*>(&where), &size);
+  tunnel here{credentials{}};
+  auto connecting = std::async(std::launch::async, [&] { return here.connect({"127.0.0.1", ntohs(where.sin_port)}); });
+  const local_end far{accept(door, nullptr, nullptr)};
+  close(door);
+  far.say(far.hear(lane_hello_bytes)); // an accepter's hello names the same lane
+  const local_end near{connecting.get()};
+  EXPECT_EQ(far.hear(12), std::vector<char>(12)) << "a record without bytes";
+}
+
+TEST_F(tunnel_test, ends_at_once_where_the_process_behind_a_reset_connection_has_ended) {
+  constexpr std::chrono::hours patience{1};
+  tunnel there{credentials{}, patience};
+  const auto where = listen(there);
+  const auto former = std::make_unique<tunnel>(credentials{})->listen({"127.0.0.1", 0}, [](int) {});
+  lane_session session{{std::byte{1}}};
+  session.tell_door(former.port);
+  session.begin();
+  test::raw_connection killed{where.port};
+  killed.send(session.gather()[0]);
+  session.wrote(lane_hello_bytes);
+  ASSERT_TRUE(session.hear({.id = session.id()}));
+  const auto words = noise(1000, 4);
+  session.push(std::as_bytes(std::span{words}));
+  for (auto next = session.gather(); !next[0].empty(); next = session.gather())
+    for (const auto piece : next) {
+      killed.send(piece);
+      session.wrote(piece.size());
+    }
+  const local_end far{arrived.get_future().get()};
+  EXPECT_EQ(far.hear(words.size()), words);
+  EXPECT_EQ(testing_support::reset_connections_to(where.port), 1);
+  EXPECT_TRUE(far.has_ended());
 }
 
 TEST_F(tunnel_test, tells_a_lane_of_a_former_process_at_its_port_that_it_is_another_one) {
@@ -161,12 +219,12 @@ TEST_F(tunnel_test, says_why_there_is_no_connection) {
   tunnel here{certified()};
   {
     tunnel there{{others.identity(), std::nullopt}};
-    EXPECT_EQ(here.connect(listen(there)), -1);
+    EXPECT_EQ(here.connect(listen(there)), tunnel::no_connection);
     EXPECT_EQ(here.trouble().why, "shows a certificate that is not of this authority");
   }
-  EXPECT_EQ(here.connect({"127.0.0.1", 1}), -1);
+  EXPECT_EQ(here.connect({"127.0.0.1", 1}), tunnel::no_connection);
   EXPECT_THAT(here.trouble().why, HasSubstr("cannot be connected to"));
-  EXPECT_EQ(here.connect({"nowhere.invalid", 1}), -1);
+  EXPECT_EQ(here.connect({"nowhere.invalid", 1}), tunnel::no_answer);
   EXPECT_THAT(here.trouble().why, HasSubstr("has a name that is not known"));
 }
 
@@ -183,7 +241,7 @@ TEST_F(tunnel_test, carries_bytes_between_those_who_know_the_token) {
 TEST_F(tunnel_test, says_that_a_token_is_refused) {
   tunnel here{{nullptr, access_token::drawn()}}, there{{nullptr, access_token::drawn()}};
   const auto where = listen(there);
-  EXPECT_EQ(here.connect(where), -1);
+  EXPECT_EQ(here.connect(where), tunnel::no_connection);
   EXPECT_EQ(here.trouble().why, "does not accept this token");
   EXPECT_TRUE(here.trouble().is_refused);
   EXPECT_EQ(here.trouble().where, where);
@@ -194,7 +252,7 @@ TEST_F(tunnel_test, says_that_the_other_side_asks_for_no_token_or_for_certificat
   tunnel certificates{certified()}, nothing{{}};
   const auto ignore = [](int socket) { close(socket); };
   for (auto* there : {&certificates, &nothing}) {
-    EXPECT_EQ(here.connect(there->listen({"127.0.0.1", 0}, ignore)), -1);
+    EXPECT_EQ(here.connect(there->listen({"127.0.0.1", 0}, ignore)), tunnel::no_connection);
     EXPECT_THAT(here.trouble().why, HasSubstr("as a node with certificates or with --no-token does"));
     EXPECT_FALSE(here.trouble().is_refused);
   }

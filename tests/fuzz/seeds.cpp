@@ -94,6 +94,7 @@ void doors(seed_folders& seeds) {
   seeds.add("door_fuzz", std::span<const std::byte>{messages});
   lane_session lane{{}};
   lane.begin();
+  lane.tell_door(4711);
   lane.hear({});
   lane.push(std::vector<std::byte>(30));
   lane.finish();

@@ -22,7 +22,7 @@ cluster_config::cluster_config(std::size_t threads) {
 }
 
 control_plane::control_plane(const node_settings& s)
-    : tunnel_(s.shows), config_(s.threads), system(config_), middleman_(system, tunnel_) {
+    : tunnel_(s.shows, s.patience), config_(s.threads), system(config_), middleman_(system, tunnel_) {
   // Prints of messages that no handler takes go there: CAF prints them byte by byte, as a peer has sent them.
   caf::actor_ostream::redirect_all(system, "/dev/null");
 }
@@ -165,6 +165,11 @@ std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_
   auto* const seen_by = observer.get();
   const std::shared_ptr<void> lead{nullptr, [leads, observer = std::move(observer)](void*) { *leads = false; }};
   return {lead, seen_by};
+}
+
+std::string words_before_news(const caf::scoped_actor& self, const caf::actor& node) {
+  const bool is_own = node && self->current_sender() == caf::actor_cast<caf::strong_actor_ptr>(node);
+  return is_own ? "" : "the leader says: ";
 }
 
 void departure::go_on(const caf::actor& node) {

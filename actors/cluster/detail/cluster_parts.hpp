@@ -58,6 +58,9 @@ private:
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy);
 
+/// Returns the introduction of the message at hand: the leader's words, unless this process's own node has said it.
+std::string words_before_news(const caf::scoped_actor& self, const caf::actor& node);
+
 /// Passes complaints to an actor. Keeps those that come before there is one.
 class complaints {
 public:

@@ -27,11 +27,11 @@ lane_id new_id() {
 } // namespace
 
 lane::lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
-    : io_(io), far_(std::move(far)), near_(io), patience_(io), guard_(most_message), owner_(std::move(whose)),
-      session_(opens() ? new_id() : lane_id{}) {}
+    : io_(io), far_(std::move(far)), near_(io), patience_(io), sign_(io), guard_(most_message),
+      owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}) {}
 
 void lane::expect(std::chrono::milliseconds patience) {
-  patience_.set(patience, [this] { end("does not answer"); });
+  patience_.set(patience, [this] { end("does not answer", true); });
 }
 
 void lane::begin() {
@@ -53,12 +53,20 @@ void lane::resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& 
     begin();
 }
 
-void lane::end(const std::string& why) {
+void lane::tell_door(std::uint16_t door) {
+  if (!opens())
+    return;
+  session_.tell_door(door);
+  advance();
+}
+
+void lane::end(const std::string& why, bool is_silence) {
   if (std::exchange(ended_, true))
     return;
   patience_.cancel();
+  sign_.cancel();
   const auto self = shared_from_this(); // keeps the lane until the end of this function
-  owner_.ended(why, far_ && far_->is_refused());
+  owner_.ended({why, far_ && far_->is_refused(), is_silence});
   asio::error_code ignored;
   if (far_)
     far_->socket().close(ignored);
@@ -78,9 +86,11 @@ void lane::part() {
   far_.reset();
   const bool is_first_attempt = std::exchange(greeted_, false);
   if (is_first_attempt)
-    patience_.set(longest_break, [this] { end("has not been reached again"); });
+    patience_.set(owner_.longest_break, [this] { end("has not been reached again", true); });
   if (opens())
     owner_.connect_again(is_first_attempt);
+  else if (is_first_attempt && session_.peer_door() != 0)
+    owner_.look_for_peer({peer_, session_.peer_door()});
 }
 
 void lane::advance() {
@@ -146,6 +156,9 @@ bool lane::hear(const lane_hello& theirs) {
     return end("is not the process to which the connection was"), false;
   }
   greeted_ = true;
+  asio::error_code gone;
+  if (const auto from = far_->socket().remote_endpoint(gone); !gone)
+    peer_ = from.address();
   if (is_open())
     patience_.cancel();
   return true;
@@ -159,7 +172,21 @@ bool lane::open() {
   near_.assign(asio::local::stream_protocol{}, ends[0]);
   patience_.cancel();
   owner_.opened(ends[1]);
+  if (opens())
+    give_signs();
   return true;
+}
+
+/// A reset may be told to the other end alone, and then this one, which must connect again, learns of it when it sends.
+void lane::give_signs() {
+  sign_.set(pause_between_signs, [this] {
+    if (!std::exchange(has_sent_, false) && !is_apart()) {
+      session_.give_sign();
+      advance();
+    }
+    if (!ended_)
+      give_signs();
+  });
 }
 
 // -- bytes ------------------------------------------------------------------------------------------------------------
@@ -195,8 +222,7 @@ void lane::hand_in() {
   if (in_.empty())
     return;
   const auto sent = send_some(near_.native_handle(), std::array{in_.left()});
-  in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left
-  near_gone_ = near_gone_ || sent.gone;
+  in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left; its last words may be
 }
 
 void lane::take_out() {
@@ -221,6 +247,7 @@ bool lane::send() {
   const auto sent = far_->write_some(next);
   session_.wrote(sent.bytes);
   note(sent);
+  has_sent_ = has_sent_ || sent.bytes > 0;
   far_waits_ = sent.waits && !sent.gone;
   return sent.bytes > 0;
 }

@@ -20,12 +20,19 @@ namespace gossamer::actors::detail {
 /// Threads: that of its context.
 class lane : public std::enable_shared_from_this<lane> {
 public:
+  struct ending {
+    std::string why;         ///< empty: none
+    bool is_refused = false; ///< the peer asks for other credentials
+    bool is_silence = false; ///< nothing was heard of the peer, which may live
+  };
   struct owner {
-    std::function<void(int)> opened; ///< gets the local end
-    /// Gets the reason, or an empty text if there is none; forgets the lane.
-    std::function<void(const std::string& why, bool is_refused)> ended;
+    std::chrono::milliseconds longest_break;  ///< between two streams
+    std::function<void(int)> opened;          ///< gets the local end
+    std::function<void(const ending&)> ended; ///< forgets the lane
     /// Opens another stream, for `resume`: at once, or after a pause. Empty: the peer does.
     std::function<void(bool at_once)> connect_again;
+    /// Ends a lane that the peer has opened, if its process has ended: nothing listens at its door then.
+    std::function<void(const stream::tcp::endpoint& door)> look_for_peer;
     /// Returns the lane of this name that the peer has opened; null if there is none.
     std::function<std::shared_ptr<lane>(const lane_id&)> find;
   };
@@ -40,7 +47,9 @@ public:
   void begin();
   /// Goes on over another stream. @param theirs the peer's hello, if it has come already
   void resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& theirs);
-  void end(const std::string& why);
+  /// Tells the peer of a lane that this process has opened where it accepts others. @param door a port
+  void tell_door(std::uint16_t door);
+  void end(const std::string& why, bool is_silence = false);
   bool is_open() const noexcept { return near_.is_open(); }
   /// True while no stream carries the lane.
   bool is_apart() const noexcept { return far_ == nullptr; }
@@ -62,6 +71,7 @@ private:
   };
 
   bool opens() const noexcept { return owner_.connect_again != nullptr; }
+  void give_signs();
   void advance();
   bool greet();
   bool hear(const lane_hello& theirs);
@@ -81,16 +91,18 @@ private:
   asio::io_context& io_;
   std::unique_ptr<stream> far_; ///< null between two streams
   asio::local::stream_protocol::socket near_;
-  alarm patience_;
+  alarm patience_, sign_;
   control_guard guard_; ///< of incoming bytes
   owner owner_;
   lane_session session_;
-  cargo come_; ///< from the stream: records
-  cargo in_;   ///< for the local socket
+  asio::ip::address peer_; ///< of the last stream
+  cargo come_;             ///< from the stream: records
+  cargo in_;               ///< for the local socket
   written_lane_hello hello_{};
   std::size_t hello_come_ = 0;
   bool has_begun_ = false, greeted_ = false; ///< on this stream
   bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
+  bool has_sent_ = false; ///< since the last sign of life
   std::array<bool, 5> waits_{};
 };
 

@@ -11,8 +11,8 @@ inline constexpr std::size_t most_guests = 64;                             ///< 
 inline constexpr std::chrono::milliseconds pause_without_descriptors{100}; ///< before a door accepts again
 inline constexpr std::chrono::milliseconds longest_hello{2000};   ///< of a guest, until it has introduced itself
 inline constexpr std::chrono::milliseconds longest_attempt{5000}; ///< to connect and be let in
-inline constexpr std::chrono::milliseconds longest_break{2000};   ///< of a lane, between two connections
 inline constexpr std::chrono::milliseconds pause_between_attempts{100};
-inline constexpr std::chrono::milliseconds longest_flush{1000}; ///< of what is left to send at the end
+inline constexpr std::chrono::milliseconds pause_between_signs{500}; ///< of life, on a lane that has nothing to carry
+inline constexpr std::chrono::milliseconds longest_flush{1000};      ///< of what is left to send at the end
 
 } // namespace gossamer::actors::detail
