@@ -63,34 +63,38 @@ constexpr auto acc_asy_lpg_reference =
 
 } // namespace
 
-const algorithm_entry acc_asy_fpg_entry{
-    .about = {.name = "acc-asy-fpg",
-              .summary = "asynchronous proximal SVRG, accelerated by momentum across epochs, at full precision",
-              .maths = acc_asy_lpg_maths,
-              .reference = acc_asy_lpg_reference,
-              .cost = "as asy-fpg",
-              .parameters = family_parameters({}, "snapshot")},
-    .traits = svrg_traits,
-    .make = make_exact_svrg_worker,
-    .masters = one_master,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<acc_asy_lpg_master>(s, model_teller::options{});
-    },
-};
+algorithm_entry acc_asy_fpg_entry() {
+  return {
+      .about = {.name = "acc-asy-fpg",
+                .summary = "asynchronous proximal SVRG, accelerated by momentum across epochs, at full precision",
+                .maths = acc_asy_lpg_maths,
+                .reference = acc_asy_lpg_reference,
+                .cost = "as asy-fpg",
+                .parameters = family_parameters({}, "snapshot")},
+      .traits = svrg_traits,
+      .make = make_exact_svrg_worker,
+      .masters = one_master,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<acc_asy_lpg_master>(s, model_teller::options{});
+      },
+  };
+}
 
-const algorithm_entry acc_asy_lpg_entry{
-    .about = {.name = "acc-asy-lpg",
-              .summary = "acc-asy-fpg with a quantised model and quantised gradients",
-              .maths = acc_asy_lpg_maths,
-              .reference = acc_asy_lpg_reference,
-              .cost = "as asy-lpg",
-              .parameters = family_parameters(quantisation_parameters(), "snapshot")},
-    .traits = svrg_traits,
-    .make = make_quantised_svrg_worker,
-    .masters = one_master,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<acc_asy_lpg_master>(s, model_teller_of(s.given));
-    },
-};
+algorithm_entry acc_asy_lpg_entry() {
+  return {
+      .about = {.name = "acc-asy-lpg",
+                .summary = "acc-asy-fpg with a quantised model and quantised gradients",
+                .maths = acc_asy_lpg_maths,
+                .reference = acc_asy_lpg_reference,
+                .cost = "as asy-lpg",
+                .parameters = family_parameters(quantisation_parameters(), "snapshot")},
+      .traits = svrg_traits,
+      .make = make_quantised_svrg_worker,
+      .masters = one_master,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<acc_asy_lpg_master>(s, model_teller_of(s.given));
+      },
+  };
+}
 
 } // namespace gossamer::actors

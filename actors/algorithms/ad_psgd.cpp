@@ -254,44 +254,45 @@ parameter owed_parameter() {
 
 } // namespace
 
-const algorithm_entry ad_psgd_entry{
-    .about = {.name = "ad-psgd",
-              .summary =
-                  "asynchronous gossip: wait-free gradients, atomic averaging with one random neighbour at a time",
-              .maths =
-                  "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge;\n"
-                  "an island I is one column, with the gradient (1/|I|) sum_{j in I} grad F_j(xhat_k; xi_j,k)",
-              .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
-                           "ICML 2018, algorithm 1",
-              .cost =
-                  "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient, or as many as "
-                  "links bear; for those of passive workers, about half, a message of about 20 bytes more; nobody "
-                  "waits for a slow worker; within an island of m, for each of its steps, 2(m-1) messages of 32d bits",
-              .parameters = {{.key = "averaging",
-                              .kind = parameter::type::choice,
-                              .fallback = "per-gradient",
-                              .meaning = "once for each gradient, for each gradient of an active worker, or all the "
-                                         "time",
-                              .choices = {"per-gradient", "per-active-gradient", "continuous"}},
-                             {.key = "form",
-                              .kind = parameter::type::choice,
-                              .fallback = "delta",
-                              .meaning = "gradients that come during an exchange are applied at once, or after it",
-                              .choices = {"delta", "snapshot"}},
-                             {.key = "gradient",
-                              .kind = parameter::type::choice,
-                              .fallback = "mean",
-                              .meaning = "over a minibatch",
-                              .choices = {"mean", "sum"}},
-                             in_flight_parameter(),
-                             owed_parameter()}},
-    .traits = {.exchange = exchange_pattern::bipartite,
-               .synchronous = false,
-               .in_islands = true,
-               .on_compute_failure = compute_failure::restart},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ad_psgd>(s.initial, options_of(s.given));
-    },
-};
+algorithm_entry ad_psgd_entry() {
+  return {
+      .about =
+          {.name = "ad-psgd",
+           .summary = "asynchronous gossip: wait-free gradients, atomic averaging with one random neighbour at a time",
+           .maths = "X_{k+1} = X_k W_k - gamma_k [0 ... u(grad F(xhat_k; xi_k)) ... 0], W_k averages a random edge;\n"
+                    "an island I is one column, with the gradient (1/|I|) sum_{j in I} grad F_j(xhat_k; xi_j,k)",
+           .reference = "Lian, Zhang, Zhang, Liu: Asynchronous decentralized parallel stochastic gradient descent, "
+                        "ICML 2018, algorithm 1",
+           .cost =
+               "2 messages and 2 bits(C) payload bits per averaging, one averaging for each gradient, or as many as "
+               "links bear; for those of passive workers, about half, a message of about 20 bytes more; nobody "
+               "waits for a slow worker; within an island of m, for each of its steps, 2(m-1) messages of 32d bits",
+           .parameters = {{.key = "averaging",
+                           .kind = parameter::type::choice,
+                           .fallback = "per-gradient",
+                           .meaning = "once for each gradient, for each gradient of an active worker, or all the "
+                                      "time",
+                           .choices = {"per-gradient", "per-active-gradient", "continuous"}},
+                          {.key = "form",
+                           .kind = parameter::type::choice,
+                           .fallback = "delta",
+                           .meaning = "gradients that come during an exchange are applied at once, or after it",
+                           .choices = {"delta", "snapshot"}},
+                          {.key = "gradient",
+                           .kind = parameter::type::choice,
+                           .fallback = "mean",
+                           .meaning = "over a minibatch",
+                           .choices = {"mean", "sum"}},
+                          in_flight_parameter(),
+                          owed_parameter()}},
+      .traits = {.exchange = exchange_pattern::bipartite,
+                 .synchronous = false,
+                 .in_islands = true,
+                 .on_compute_failure = compute_failure::restart},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<ad_psgd>(s.initial, options_of(s.given));
+      },
+  };
+}
 
 } // namespace gossamer::actors

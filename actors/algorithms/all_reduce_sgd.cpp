@@ -39,24 +39,26 @@ private:
 
 } // namespace
 
-const algorithm_entry all_reduce_sgd_entry{
-    .about = {.name = "all-reduce-sgd",
-              .summary = "synchronous SGD; gradients are averaged exactly by an all-reduce",
-              .maths = "G_t = (1/n) sum_i grad F_i(x_t; xi_i,t)\nx_{t+1} = x_t - gamma_t u(G_t)",
-              .reference = "Patarasu, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
-              .cost =
-                  "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
-                  "the slowest worker and for 2(n-1) hops; on a torus of R rows and C columns the same bits in "
-                  "2(R+C-2) hops, by halving with n = 2^k in 2k, and directly in 2",
-              .parameters = with_collective()},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .needs = codec_need::exact,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<all_reduce_sgd>(s.initial, collective_of(s.given));
-    },
-};
+algorithm_entry all_reduce_sgd_entry() {
+  return {
+      .about =
+          {.name = "all-reduce-sgd",
+           .summary = "synchronous SGD; gradients are averaged exactly by an all-reduce",
+           .maths = "G_t = (1/n) sum_i grad F_i(x_t; xi_i,t)\nx_{t+1} = x_t - gamma_t u(G_t)",
+           .reference = "Patarasu, Yuan: Bandwidth optimal all-reduce algorithms for clusters of workstations, 2009",
+           .cost = "2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker per step; every step waits for "
+                   "the slowest worker and for 2(n-1) hops; on a torus of R rows and C columns the same bits in "
+                   "2(R+C-2) hops, by halving with n = 2^k in 2k, and directly in 2",
+           .parameters = with_collective()},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .needs = codec_need::exact,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<all_reduce_sgd>(s.initial, collective_of(s.given));
+      },
+  };
+}
 
 } // namespace gossamer::actors

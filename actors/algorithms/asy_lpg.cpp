@@ -64,69 +64,77 @@ std::unique_ptr<algorithm> make_sparse_worker(const algorithm_setup& s) {
 
 } // namespace
 
-const algorithm_entry asy_fpg_entry{
-    .about = {.name = "asy-fpg",
-              .summary = "asynchronous proximal SVRG at full precision",
-              .maths = asy_lpg_maths,
-              .reference = asy_lpg_reference,
-              .cost =
-                  "64 d payload bits per update, and 64 d per worker and epoch; two messages and two minibatches an "
-                  "update, one pass over the data an epoch",
-              .parameters = family_parameters({})},
-    .traits = svrg_traits,
-    .make = make_exact_svrg_worker,
-    .masters = one_master,
-    .make_master = make_exact_master,
-};
+algorithm_entry asy_fpg_entry() {
+  return {
+      .about = {.name = "asy-fpg",
+                .summary = "asynchronous proximal SVRG at full precision",
+                .maths = asy_lpg_maths,
+                .reference = asy_lpg_reference,
+                .cost =
+                    "64 d payload bits per update, and 64 d per worker and epoch; two messages and two minibatches an "
+                    "update, one pass over the data an epoch",
+                .parameters = family_parameters({})},
+      .traits = svrg_traits,
+      .make = make_exact_svrg_worker,
+      .masters = one_master,
+      .make_master = make_exact_master,
+  };
+}
 
-const algorithm_entry qsvrg_entry{
-    .about = {.name = "qsvrg",
-              .summary = "asynchronous proximal SVRG with quantised gradients",
-              .maths = asy_lpg_maths,
-              .reference =
-                  "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD, NIPS 2017; asynchronous as in Yu, Wu, Huang: "
-                  "Double quantization for communication-efficient distributed optimization, NeurIPS 2019",
-              .cost = "32 d + 32 + b d payload bits per update; otherwise as asy-fpg",
-              .parameters = family_parameters({gradient_bits_parameter()})},
-    .traits = svrg_traits,
-    .make = [](const algorithm_setup& s) { return make_svrg_worker(s, gradient_codec_of(s.given)); },
-    .masters = one_master,
-    .make_master = make_exact_master,
-};
+algorithm_entry qsvrg_entry() {
+  return {
+      .about = {.name = "qsvrg",
+                .summary = "asynchronous proximal SVRG with quantised gradients",
+                .maths = asy_lpg_maths,
+                .reference =
+                    "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD, NIPS 2017; asynchronous as in Yu, Wu, Huang: "
+                    "Double quantization for communication-efficient distributed optimization, NeurIPS 2019",
+                .cost = "32 d + 32 + b d payload bits per update; otherwise as asy-fpg",
+                .parameters = family_parameters({gradient_bits_parameter()})},
+      .traits = svrg_traits,
+      .make = [](const algorithm_setup& s) { return make_svrg_worker(s, gradient_codec_of(s.given)); },
+      .masters = one_master,
+      .make_master = make_exact_master,
+  };
+}
 
-const algorithm_entry asy_lpg_entry{
-    .about = {.name = "asy-lpg",
-              .summary = "asynchronous proximal SVRG with a quantised model and quantised gradients",
-              .maths = asy_lpg_maths,
-              .reference = asy_lpg_reference,
-              .cost = "64 + (b_x + b) d payload bits per update; otherwise as asy-fpg",
-              .parameters = family_parameters(quantisation_parameters())},
-    .traits = svrg_traits,
-    .make = make_quantised_svrg_worker,
-    .masters = one_master,
-    .make_master = make_quantised_master,
-};
+algorithm_entry asy_lpg_entry() {
+  return {
+      .about = {.name = "asy-lpg",
+                .summary = "asynchronous proximal SVRG with a quantised model and quantised gradients",
+                .maths = asy_lpg_maths,
+                .reference = asy_lpg_reference,
+                .cost = "64 + (b_x + b) d payload bits per update; otherwise as asy-fpg",
+                .parameters = family_parameters(quantisation_parameters())},
+      .traits = svrg_traits,
+      .make = make_quantised_svrg_worker,
+      .masters = one_master,
+      .make_master = make_quantised_master,
+  };
+}
 
-const algorithm_entry sparse_asy_lpg_entry{
-    .about = {.name = "sparse-asy-lpg",
-              .summary = "asy-lpg whose gradients are made sparse before they are quantised",
-              .maths = asy_lpg_maths,
-              .reference = asy_lpg_reference,
-              .cost = "64 + b_x d + k (b + ceil(log2 d)) payload bits per update for k elements that survive, phi "
-                      "expected; otherwise as asy-fpg",
-              .parameters = family_parameters(quantisation_parameters(
-                  {{.key = "phi",
-                    .kind = parameter::type::real,
-                    .fallback = "0",
-                    .meaning =
-                        "expected number of a gradient's elements that survive; 0: |alpha|_1 / |alpha|_inf, with "
-                        "which all survivors have one magnitude",
-                    .min = 0,
-                    .max = 1e12}}))},
-    .traits = svrg_traits,
-    .make = make_sparse_worker,
-    .masters = one_master,
-    .make_master = make_quantised_master,
-};
+algorithm_entry sparse_asy_lpg_entry() {
+  return {
+      .about = {.name = "sparse-asy-lpg",
+                .summary = "asy-lpg whose gradients are made sparse before they are quantised",
+                .maths = asy_lpg_maths,
+                .reference = asy_lpg_reference,
+                .cost = "64 + b_x d + k (b + ceil(log2 d)) payload bits per update for k elements that survive, phi "
+                        "expected; otherwise as asy-fpg",
+                .parameters = family_parameters(quantisation_parameters(
+                    {{.key = "phi",
+                      .kind = parameter::type::real,
+                      .fallback = "0",
+                      .meaning =
+                          "expected number of a gradient's elements that survive; 0: |alpha|_1 / |alpha|_inf, with "
+                          "which all survivors have one magnitude",
+                      .min = 0,
+                      .max = 1e12}}))},
+      .traits = svrg_traits,
+      .make = make_sparse_worker,
+      .masters = one_master,
+      .make_master = make_quantised_master,
+  };
+}
 
 } // namespace gossamer::actors

@@ -271,46 +271,48 @@ private:
 
 } // namespace
 
-const algorithm_entry async_diloco_entry{
-    .about = {.name = "async-diloco",
-              .summary = "many steps on each worker alone, and an outer model at a master that nobody waits for",
-              .maths =
-                  "worker, every H steps: push D = C(theta_i - x_i);  theta_i <- theta;  x_i <- theta_i\n"
-                  "master, on each push: theta <- theta - eta D / n;  on each n-th, with the sum A of the last n:\n"
-                  "m <- mu m + A / n;  theta <- theta - eta mu m\n"
-                  "with grace or quorum=K the master first waits for others, and then answers all; with quorum=K each\n"
-                  "such batch, of M >= K pushes, is the n = M of a step\n"
-                  "with dylu=yes worker i does max(1, floor(v_i / v_max H)) steps, at its speed v_i",
-              .reference =
-                  "Liu, Chhaparia, Douillard, Kale, Rusu, Shen, Szlam, Ranzato: Asynchronous local-SGD training "
-                  "for language modeling, 2024, algorithm 3",
-              .cost =
-                  "every H (with dylu=yes H_i) steps of a worker bits(C) payload bits up and 32 d down, in one message "
-                  "each way; nobody waits for a slow worker, but as long as grace and quorum say; one more vector of "
-                  "memory at workers, two at the master, and with grace or quorum one for each push that waits",
-              .parameters = {outer_period(),
-                             outer_lr("0.7", "eta"),
-                             outer_momentum("0.3", "mu"),
-                             grace("seconds from the push that makes a batch complete, its first or its K-th, to the "
-                                   "step on all that have come"),
-                             quorum("K: pushes for which the master waits, then does a whole step on their mean; 0: "
-                                    "each push is a share of a step"),
-                             {.key = "dylu",
-                              .kind = parameter::type::choice,
-                              .fallback = "no",
-                              .meaning = "yes: a slow worker does fewer steps between two pushes, by its speed",
-                              .choices = {"no", "yes"}}}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = false,
-               .on_compute_failure = compute_failure::restart,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<outer_learner>(s.initial, s.given);
-    },
-    .masters = one_master,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<delayed_nesterov>(s);
-    },
-};
+algorithm_entry async_diloco_entry() {
+  return {
+      .about =
+          {.name = "async-diloco",
+           .summary = "many steps on each worker alone, and an outer model at a master that nobody waits for",
+           .maths =
+               "worker, every H steps: push D = C(theta_i - x_i);  theta_i <- theta;  x_i <- theta_i\n"
+               "master, on each push: theta <- theta - eta D / n;  on each n-th, with the sum A of the last n:\n"
+               "m <- mu m + A / n;  theta <- theta - eta mu m\n"
+               "with grace or quorum=K the master first waits for others, and then answers all; with quorum=K each\n"
+               "such batch, of M >= K pushes, is the n = M of a step\n"
+               "with dylu=yes worker i does max(1, floor(v_i / v_max H)) steps, at its speed v_i",
+           .reference = "Liu, Chhaparia, Douillard, Kale, Rusu, Shen, Szlam, Ranzato: Asynchronous local-SGD training "
+                        "for language modeling, 2024, algorithm 3",
+           .cost =
+               "every H (with dylu=yes H_i) steps of a worker bits(C) payload bits up and 32 d down, in one message "
+               "each way; nobody waits for a slow worker, but as long as grace and quorum say; one more vector of "
+               "memory at workers, two at the master, and with grace or quorum one for each push that waits",
+           .parameters = {outer_period(),
+                          outer_lr("0.7", "eta"),
+                          outer_momentum("0.3", "mu"),
+                          grace("seconds from the push that makes a batch complete, its first or its K-th, to the "
+                                "step on all that have come"),
+                          quorum("K: pushes for which the master waits, then does a whole step on their mean; 0: "
+                                 "each push is a share of a step"),
+                          {.key = "dylu",
+                           .kind = parameter::type::choice,
+                           .fallback = "no",
+                           .meaning = "yes: a slow worker does fewer steps between two pushes, by its speed",
+                           .choices = {"no", "yes"}}}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = false,
+                 .on_compute_failure = compute_failure::restart,
+                 .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<outer_learner>(s.initial, s.given);
+      },
+      .masters = one_master,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<delayed_nesterov>(s);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -84,38 +84,40 @@ private:
 
 } // namespace
 
-const algorithm_entry cascading_ssdm_entry{
-    .about =
-        {.name = "cascading-ssdm",
-         .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
-         .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
-                  "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - gamma_t / n w_n-1, Q(v) = |v|_2 sign~(v)",
-         .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
-                      "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
-         .cost =
-             "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per round of E steps, for "
-             "B elements a norm; 2(n-1) hops",
-         .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
-                        {.key = "norm-bucket",
-                         .kind = parameter::type::integer,
-                         .fallback = "16",
-                         .meaning = "elements of a segment that share a norm; 0: all of them",
-                         .min = 0,
-                         .max = static_cast<double>(compress::packet_most_elements)},
-                        local_steps_parameter()}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .needs = codec_need::exact,
-               .default_optimiser = "sgd",
-               .default_lr = 0.002,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<cascading_ssdm>(s.initial, s.given);
-    },
-    .limits = {{.why = "every hop compresses what it got again, and multiplies its energy by the number of elements "
-                       "that share a norm"}},
-};
+algorithm_entry cascading_ssdm_entry() {
+  return {
+      .about =
+          {.name = "cascading-ssdm",
+           .summary = "stochastic signs, compressed anew at every hop of an all-reduce: a baseline that explodes",
+           .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                    "w_0 = Q(m_0), w_k = Q(w_k-1 + m_k), x_t+1 = x_t - gamma_t / n w_n-1, Q(v) = |v|_2 sign~(v)",
+           .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
+                        "framework for multi-hop all-reduce with ultimate compression, 2022, section 3",
+           .cost =
+               "2(n-1) messages and 2(n-1)/n * (1 + 32/B) d payload bits sent by each worker per round of E steps, for "
+               "B elements a norm; 2(n-1) hops",
+           .parameters = {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                          {.key = "norm-bucket",
+                           .kind = parameter::type::integer,
+                           .fallback = "16",
+                           .meaning = "elements of a segment that share a norm; 0: all of them",
+                           .min = 0,
+                           .max = static_cast<double>(compress::packet_most_elements)},
+                          local_steps_parameter()}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .takes_direction = false,
+                 .needs = codec_need::exact,
+                 .default_optimiser = "sgd",
+                 .default_lr = 0.002,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<cascading_ssdm>(s.initial, s.given);
+      },
+      .limits = {{.why = "every hop compresses what it got again, and multiplies its energy by the number of elements "
+                         "that share a norm"}},
+  };
+}
 
 } // namespace gossamer::actors

@@ -58,29 +58,32 @@ private:
 
 } // namespace
 
-const algorithm_entry choco_sgd_entry{
-    .about = {.name = "choco-sgd",
-              .summary =
-                  "gossip that bears any compression: estimates of the neighbours, and a small step towards them",
-              .maths = "x_i <- x_i - gamma_t u(grad F_i(x_i,t; xi_i,t)) + lambda sum_j W_ij (h_j - h_i)\n"
-                       "h_i <- h_i + C(x_i - h_i), here and in every neighbour's estimate of x_i",
-              .reference = "Koloskova, Stich, Jaggi: Decentralized stochastic optimization and gossip algorithms with "
-                           "compressed communication, ICML 2019, algorithm 2",
-              .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) + 1 "
-                      "estimates of memory; a step waits for the slowest neighbour only",
-              .parameters = {{.key = "consensus-rate",
-                              .kind = parameter::type::real,
-                              .fallback = "0.3",
-                              .meaning = "lambda; 1 for exact codecs, less for coarser ones",
-                              .min = 0,
-                              .max = 2}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .default_codec = "top-k:fraction=0.1",
-               .promises = {.most_exchanges_apart = 2}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<choco_sgd>(s.initial, s.given.real32("consensus-rate"));
-    },
-};
+algorithm_entry choco_sgd_entry() {
+  return {
+      .about = {.name = "choco-sgd",
+                .summary =
+                    "gossip that bears any compression: estimates of the neighbours, and a small step towards them",
+                .maths = "x_i <- x_i - gamma_t u(grad F_i(x_i,t; xi_i,t)) + lambda sum_j W_ij (h_j - h_i)\n"
+                         "h_i <- h_i + C(x_i - h_i), here and in every neighbour's estimate of x_i",
+                .reference =
+                    "Koloskova, Stich, Jaggi: Decentralized stochastic optimization and gossip algorithms with "
+                    "compressed communication, ICML 2019, algorithm 2",
+                .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) + 1 "
+                        "estimates of memory; a step waits for the slowest neighbour only",
+                .parameters = {{.key = "consensus-rate",
+                                .kind = parameter::type::real,
+                                .fallback = "0.3",
+                                .meaning = "lambda; 1 for exact codecs, less for coarser ones",
+                                .min = 0,
+                                .max = 2}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .default_codec = "top-k:fraction=0.1",
+                 .promises = {.most_exchanges_apart = 2}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<choco_sgd>(s.initial, s.given.real32("consensus-rate"));
+      },
+  };
+}
 
 } // namespace gossamer::actors

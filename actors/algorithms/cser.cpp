@@ -194,60 +194,68 @@ constexpr auto cser_cost =
 
 } // namespace
 
-const algorithm_entry cser_entry{
-    .about = {.name = "cser",
-              .summary = "averages parts of the updates in each step, and parts of the errors every so many",
-              .maths = cser_maths,
-              .reference = std::string{authors} + "algorithm 2",
-              .cost = cser_cost,
-              .parameters = all_parameters()},
-    .traits = traits(),
-    .make = make_cser,
-};
+algorithm_entry cser_entry() {
+  return {
+      .about = {.name = "cser",
+                .summary = "averages parts of the updates in each step, and parts of the errors every so many",
+                .maths = cser_maths,
+                .reference = std::string{authors} + "algorithm 2",
+                .cost = cser_cost,
+                .parameters = all_parameters()},
+      .traits = traits(),
+      .make = make_cser,
+  };
+}
 
-const algorithm_entry m_cser_entry{
-    .about = {.name = "m-cser",
-              .summary = "CSER with Nesterov momentum on each worker: cser with this default optimiser",
-              .maths = cser_maths,
-              .reference = std::string{authors} + "algorithm 4",
-              .cost = cser_cost,
-              .parameters = all_parameters()},
-    .traits =
-        [] {
-          auto t = traits();
-          t.default_optimiser = "nesterov:beta=0.9";
-          return t;
-        }(),
-    .make = make_cser,
-};
+algorithm_entry m_cser_entry() {
+  return {
+      .about = {.name = "m-cser",
+                .summary = "CSER with Nesterov momentum on each worker: cser with this default optimiser",
+                .maths = cser_maths,
+                .reference = std::string{authors} + "algorithm 4",
+                .cost = cser_cost,
+                .parameters = all_parameters()},
+      .traits =
+          [] {
+            auto t = traits();
+            t.default_optimiser = "nesterov:beta=0.9";
+            return t;
+          }(),
+      .make = make_cser,
+  };
+}
 
-const algorithm_entry csea_entry{
-    .about = {.name = "csea",
-              .summary = "SGD on each worker alone; in each step parts of the errors are averaged",
-              .maths = "e_i <- e_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  (e'_i, f_i) = PSync(e_i, C1)\n"
-                       "x_i <- x_i - u_i - e_i + e'_i;  e_i <- f_i",
-              .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H = 1",
-              .cost = "grbs: 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker per step",
-              .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=16")})},
-    .traits = traits(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1"), .way = ring_or_direct(s.given)});
-    },
-};
+algorithm_entry csea_entry() {
+  return {
+      .about = {.name = "csea",
+                .summary = "SGD on each worker alone; in each step parts of the errors are averaged",
+                .maths = "e_i <- e_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  (e'_i, f_i) = PSync(e_i, C1)\n"
+                         "x_i <- x_i - u_i - e_i + e'_i;  e_i <- f_i",
+                .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H = 1",
+                .cost = "grbs: 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker per step",
+                .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=16")})},
+      .traits = traits(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<cser>(s.initial, family{.c1 = codec_of(s, "c1"), .way = ring_or_direct(s.given)});
+      },
+  };
+}
 
-const algorithm_entry cser_pl_entry{
-    .about = {.name = "cser-pl",
-              .summary = "partial local SGD: every so many steps parts of the errors are averaged",
-              .maths = "e_i <- e_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  x_i <- x_i - u_i\n"
-                       "if (t + 1) mod H = 0: (e'_i, f_i) = PSync(e_i, C1);  x_i <- x_i - e_i + e'_i;  e_i <- f_i",
-              .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H > 1",
-              .cost = "grbs: every H steps 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker",
-              .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=2"), period_parameter()})},
-    .traits = traits(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<cser>(
-          s.initial, family{.c1 = codec_of(s, "c1"), .period = period_of(s), .way = ring_or_direct(s.given)});
-    },
-};
+algorithm_entry cser_pl_entry() {
+  return {
+      .about = {.name = "cser-pl",
+                .summary = "partial local SGD: every so many steps parts of the errors are averaged",
+                .maths = "e_i <- e_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  x_i <- x_i - u_i\n"
+                         "if (t + 1) mod H = 0: (e'_i, f_i) = PSync(e_i, C1);  x_i <- x_i - e_i + e'_i;  e_i <- f_i",
+                .reference = std::string{authors} + "appendix; CSER with C2 = 0 and H > 1",
+                .cost = "grbs: every H steps 2(n-1) messages and 2(n-1)/n * 32d/R payload bits sent by each worker",
+                .parameters = with_ring_or_direct({c1_parameter("grbs/ratio=2"), period_parameter()})},
+      .traits = traits(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<cser>(
+            s.initial, family{.c1 = codec_of(s, "c1"), .period = period_of(s), .way = ring_or_direct(s.given)});
+      },
+  };
+}
 
 } // namespace gossamer::actors

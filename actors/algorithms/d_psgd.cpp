@@ -74,48 +74,54 @@ constexpr const char* gossip_cost =
 
 } // namespace
 
-const algorithm_entry d_psgd_entry{
-    .about = {.name = "d-psgd",
-              .summary = "synchronous gossip: every step averages the models of the neighbours",
-              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
-                       "then, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
-              .reference = "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
-                           "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
-              .cost = gossip_cost,
-              .parameters = {{.key = "order",
-                              .kind = parameter::type::choice,
-                              .fallback = "combine-then-adapt",
-                              .meaning = "whether models are averaged before the gradient is applied, or after",
-                              .choices = {"combine-then-adapt", "adapt-then-combine"}}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .in_islands = true,
-               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<d_psgd>(s.initial, s.given.is("order", "adapt-then-combine"), own_term::exact);
-    },
-};
+algorithm_entry d_psgd_entry() {
+  return {
+      .about = {.name = "d-psgd",
+                .summary = "synchronous gossip: every step averages the models of the neighbours",
+                .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
+                         "then, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
+                .reference =
+                    "Lian, Zhang, Zhang, Hsieh, Zhang, Liu: Can decentralized algorithms outperform centralized "
+                    "algorithms? A case study for decentralized parallel SGD, NeurIPS 2017, algorithm 1",
+                .cost = gossip_cost,
+                .parameters = {{.key = "order",
+                                .kind = parameter::type::choice,
+                                .fallback = "combine-then-adapt",
+                                .meaning = "whether models are averaged before the gradient is applied, or after",
+                                .choices = {"combine-then-adapt", "adapt-then-combine"}}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .in_islands = true,
+                 .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<d_psgd>(s.initial, s.given.is("order", "adapt-then-combine"), own_term::exact);
+      },
+  };
+}
 
-const algorithm_entry naive_d_psgd_entry{
-    .about = {.name = "naive-d-psgd",
-              .summary = "D-PSGD with compressed models, the baseline that fails: noise does not shrink with the rate",
-              .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t)),   j = i included",
-              .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
-                           "NeurIPS 2018, section 3",
-              .cost = gossip_cost,
-              .parameters = {{.key = "own",
-                              .kind = parameter::type::choice,
-                              .fallback = "compressed",
-                              .meaning = "what a worker mixes for itself",
-                              .choices = {"compressed", "exact"}}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .default_codec = "min-max:bits=8",
-               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<d_psgd>(s.initial, false,
-                                      s.given.is("own", "exact") ? own_term::exact : own_term::compressed);
-    },
-};
+algorithm_entry naive_d_psgd_entry() {
+  return {
+      .about = {.name = "naive-d-psgd",
+                .summary =
+                    "D-PSGD with compressed models, the baseline that fails: noise does not shrink with the rate",
+                .maths = "x_i,t+1 = sum_j W_ij C(x_j,t) - gamma_t u(grad F_i(x_i,t; xi_i,t)),   j = i included",
+                .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                             "NeurIPS 2018, section 3",
+                .cost = gossip_cost,
+                .parameters = {{.key = "own",
+                                .kind = parameter::type::choice,
+                                .fallback = "compressed",
+                                .meaning = "what a worker mixes for itself",
+                                .choices = {"compressed", "exact"}}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .default_codec = "min-max:bits=8",
+                 .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<d_psgd>(s.initial, false,
+                                        s.given.is("own", "exact") ? own_term::exact : own_term::compressed);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -52,22 +52,25 @@ private:
 
 } // namespace
 
-const algorithm_entry dcd_psgd_entry{
-    .about = {.name = "dcd-psgd",
-              .summary = "synchronous gossip of compressed differences of models, which neighbours add up",
-              .maths = "h = sum_j W_ij x_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
-                       "x_i,t+1 = x_i,t + C(h - x_i,t), here and in every neighbour's replica of x_i",
-              .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
-                           "NeurIPS 2018, algorithm 1",
-              .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) replicas of "
-                      "memory; a step waits for the slowest neighbour only"},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .default_codec = "min-max:bits=8",
-               .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<dcd_psgd>(s.initial);
-    },
-};
+algorithm_entry dcd_psgd_entry() {
+  return {
+      .about = {.name = "dcd-psgd",
+                .summary = "synchronous gossip of compressed differences of models, which neighbours add up",
+                .maths = "h = sum_j W_ij x_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
+                         "x_i,t+1 = x_i,t + C(h - x_i,t), here and in every neighbour's replica of x_i",
+                .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                             "NeurIPS 2018, algorithm 1",
+                .cost =
+                    "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) replicas of "
+                    "memory; a step waits for the slowest neighbour only"},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .default_codec = "min-max:bits=8",
+                 .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<dcd_psgd>(s.initial);
+      },
+  };
+}
 
 } // namespace gossamer::actors

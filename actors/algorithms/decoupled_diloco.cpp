@@ -174,46 +174,50 @@ private:
 
 } // namespace
 
-const algorithm_entry decoupled_diloco_entry{
-    .about = {.name = "decoupled-diloco",
-              .summary = "DiLoCo of learners that are not waited for, in fragments, by a quorum and with weights",
-              .maths = "learner: x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                       "every H steps, for each fragment p in turn: push x_i,p (anchor=read, or an inexact C:\n"
-                       "C(theta_p - x_i,p));  tau steps later x_i,p <- alpha x_i,p + (1 - alpha) theta_p\n"
-                       "syncer, with K pushes of p: D = merge of theta_p - x_i,p with weights samples_i^2 / steps_i;\n"
-                       "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p)\n"
-                       "merge=rda, for each tensor, phi(v) = v / |v|: (sum w_i |v_i| / sum w_i) phi(sum w_i phi(v_i))",
-              .reference = "Douillard and others: Decoupled DiLoCo for resilient distributed pre-training, 2026",
-              .cost = "every H steps of a learner bits(C) payload bits up and 32 d down, a P-th of them at a time, in "
-                      "one message each way for each fragment; nobody waits for a slow learner, but as long as quorum "
-                      "says; two more vectors of memory at the syncer, and one for each push that waits; with "
-                      "anchor=current and an inexact codec one for each learner besides",
-              .parameters = with_outer_step(
-                  with_fragments({outer_period(),
-                                  {.key = "merge",
-                                   .kind = parameter::type::choice,
-                                   .fallback = "rda",
-                                   .meaning = "the radial-directional average of each tensor, or the weighted mean",
-                                   .choices = {"rda", "mean"}},
-                                  {.key = "anchor",
-                                   .kind = parameter::type::choice,
-                                   .fallback = "current",
-                                   .meaning = "the theta_p that moves refer to: the present one, or that read last",
-                                   .choices = {"current", "read"}},
-                                  quorum("K, learners that an outer step waits for; 0: more than half of them"),
-                                  grace("seconds from the K-th push to the outer step, unless all have come")},
-                                 most_fragments))},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = false,
-               .lr_grows = false, // the outer momentum lengthens steps already
-               .on_compute_failure = compute_failure::restart,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<decoupled_learner>(s);
-    },
-    .masters = one_master,
-    .make_master = make_syncer,
-    .packs_parts = [](const arguments& given) { return given.integer("fragments") > 1; },
-};
+algorithm_entry decoupled_diloco_entry() {
+  return {
+      .about = {.name = "decoupled-diloco",
+                .summary = "DiLoCo of learners that are not waited for, in fragments, by a quorum and with weights",
+                .maths =
+                    "learner: x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                    "every H steps, for each fragment p in turn: push x_i,p (anchor=read, or an inexact C:\n"
+                    "C(theta_p - x_i,p));  tau steps later x_i,p <- alpha x_i,p + (1 - alpha) theta_p\n"
+                    "syncer, with K pushes of p: D = merge of theta_p - x_i,p with weights samples_i^2 / steps_i;\n"
+                    "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p)\n"
+                    "merge=rda, for each tensor, phi(v) = v / |v|: (sum w_i |v_i| / sum w_i) phi(sum w_i phi(v_i))",
+                .reference = "Douillard and others: Decoupled DiLoCo for resilient distributed pre-training, 2026",
+                .cost =
+                    "every H steps of a learner bits(C) payload bits up and 32 d down, a P-th of them at a time, in "
+                    "one message each way for each fragment; nobody waits for a slow learner, but as long as quorum "
+                    "says; two more vectors of memory at the syncer, and one for each push that waits; with "
+                    "anchor=current and an inexact codec one for each learner besides",
+                .parameters = with_outer_step(
+                    with_fragments({outer_period(),
+                                    {.key = "merge",
+                                     .kind = parameter::type::choice,
+                                     .fallback = "rda",
+                                     .meaning = "the radial-directional average of each tensor, or the weighted mean",
+                                     .choices = {"rda", "mean"}},
+                                    {.key = "anchor",
+                                     .kind = parameter::type::choice,
+                                     .fallback = "current",
+                                     .meaning = "the theta_p that moves refer to: the present one, or that read last",
+                                     .choices = {"current", "read"}},
+                                    quorum("K, learners that an outer step waits for; 0: more than half of them"),
+                                    grace("seconds from the K-th push to the outer step, unless all have come")},
+                                   most_fragments))},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = false,
+                 .lr_grows = false, // the outer momentum lengthens steps already
+                 .on_compute_failure = compute_failure::restart,
+                 .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<decoupled_learner>(s);
+      },
+      .masters = one_master,
+      .make_master = make_syncer,
+      .packs_parts = [](const arguments& given) { return given.integer("fragments") > 1; },
+  };
+}
 
 } // namespace gossamer::actors

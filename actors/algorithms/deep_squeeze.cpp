@@ -55,30 +55,34 @@ private:
 
 } // namespace
 
-const algorithm_entry deep_squeeze_entry{
-    .about = {.name = "deep-squeeze",
-              .summary = "gossip of compressed models and of what they lacked; one vector of memory on any graph",
-              .maths = "y_i = x_i - gamma_t u(grad F_i(x_i; xi_i,t))\n"
-                       "q_i = C(m_i + y_i),  m_i <- m_i + y_i - q_i\n"
-                       "x_i = y_i + lambda sum_j W_ij (q_j - q_i)",
-              .reference = "Tang, Lian, Qiu, Yuan, Zhang, Zhang, Liu: DeepSqueeze: decentralization meets "
-                           "error-compensated compression, 2019, algorithm 1",
-              .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; one more vector of "
-                      "memory; a step waits for the slowest neighbour only",
-              .parameters = {{.key = "consensus-rate",
-                              .kind = parameter::type::real,
-                              .fallback = "0.1",
-                              .meaning = "lambda; 1 for exact codecs, less for coarser ones: workers stay the further "
-                                         "apart the larger it is",
-                              .min = 0,
-                              .max = 2}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .default_codec = "top-k:fraction=0.1",
-               .promises = {.most_exchanges_apart = 1}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<deep_squeeze>(s.initial, s.given.real32("consensus-rate"));
-    },
-};
+algorithm_entry deep_squeeze_entry() {
+  return {
+      .about = {.name = "deep-squeeze",
+                .summary = "gossip of compressed models and of what they lacked; one vector of memory on any graph",
+                .maths = "y_i = x_i - gamma_t u(grad F_i(x_i; xi_i,t))\n"
+                         "q_i = C(m_i + y_i),  m_i <- m_i + y_i - q_i\n"
+                         "x_i = y_i + lambda sum_j W_ij (q_j - q_i)",
+                .reference = "Tang, Lian, Qiu, Yuan, Zhang, Zhang, Liu: DeepSqueeze: decentralization meets "
+                             "error-compensated compression, 2019, algorithm 1",
+                .cost =
+                    "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; one more vector of "
+                    "memory; a step waits for the slowest neighbour only",
+                .parameters = {{.key = "consensus-rate",
+                                .kind = parameter::type::real,
+                                .fallback = "0.1",
+                                .meaning =
+                                    "lambda; 1 for exact codecs, less for coarser ones: workers stay the further "
+                                    "apart the larger it is",
+                                .min = 0,
+                                .max = 2}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .default_codec = "top-k:fraction=0.1",
+                 .promises = {.most_exchanges_apart = 1}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<deep_squeeze>(s.initial, s.given.real32("consensus-rate"));
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -79,42 +79,44 @@ private:
 
 } // namespace
 
-const algorithm_entry demo_entry{
-    .about = {.name = "demo",
-              .summary = "DeMo: workers send the strongest cosine waves of their momenta, and step by the sign of "
-                         "the sum",
-              .maths = "m_i <- beta m_i + D grad F_i(x; xi_i,t), where D is the cosine transform of each block\n"
-                       "q_i = C(m_i);  m_i <- m_i - q_i\n"
-                       "x <- x - gamma_t (sign(D^-1 agg(q_1, ..., q_n)) + lambda x), where sign(0) = 0",
-              .reference = "Peng, Quesnelle, Kingma: DeMo: Decoupled momentum optimization, 2024, algorithm 1",
-              .cost = "n-1 messages and (n-1) bits(C) payload bits sent by each worker per step; n-1 hops; two "
-                      "transforms, each of 2 chunk multiplications an element of a matrix; one more vector of memory",
-              .parameters = with_gathered_mean({{.key = "chunk",
-                                                 .kind = parameter::type::integer,
-                                                 .fallback = "64",
-                                                 .meaning = "rows and columns of a block, or elements of a bias",
-                                                 .min = 1,
-                                                 .max = 256},
-                                                {.key = "beta",
-                                                 .fallback = "0.999",
-                                                 .meaning = "of the momentum that is not sent yet",
-                                                 .min = 0,
-                                                 .max = 1},
-                                                decoupled_decay()})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .own_optimiser = true,
-               .default_codec = "chunked-top-k",
-               .default_optimiser = "sgd",
-               .default_lr = 0.002,
-               .lr_grows = false,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1,
-                            .lossy_codecs_move_mean = true,
-                            .follows_mean_gradient = false,
-                            .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<demo>(s); },
-};
+algorithm_entry demo_entry() {
+  return {
+      .about = {.name = "demo",
+                .summary = "DeMo: workers send the strongest cosine waves of their momenta, and step by the sign of "
+                           "the sum",
+                .maths = "m_i <- beta m_i + D grad F_i(x; xi_i,t), where D is the cosine transform of each block\n"
+                         "q_i = C(m_i);  m_i <- m_i - q_i\n"
+                         "x <- x - gamma_t (sign(D^-1 agg(q_1, ..., q_n)) + lambda x), where sign(0) = 0",
+                .reference = "Peng, Quesnelle, Kingma: DeMo: Decoupled momentum optimization, 2024, algorithm 1",
+                .cost = "n-1 messages and (n-1) bits(C) payload bits sent by each worker per step; n-1 hops; two "
+                        "transforms, each of 2 chunk multiplications an element of a matrix; one more vector of memory",
+                .parameters = with_gathered_mean({{.key = "chunk",
+                                                   .kind = parameter::type::integer,
+                                                   .fallback = "64",
+                                                   .meaning = "rows and columns of a block, or elements of a bias",
+                                                   .min = 1,
+                                                   .max = 256},
+                                                  {.key = "beta",
+                                                   .fallback = "0.999",
+                                                   .meaning = "of the momentum that is not sent yet",
+                                                   .min = 0,
+                                                   .max = 1},
+                                                  decoupled_decay()})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .takes_direction = false,
+                 .own_optimiser = true,
+                 .default_codec = "chunked-top-k",
+                 .default_optimiser = "sgd",
+                 .default_lr = 0.002,
+                 .lr_grows = false,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1,
+                              .lossy_codecs_move_mean = true,
+                              .follows_mean_gradient = false,
+                              .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<demo>(s); },
+  };
+}
 
 } // namespace gossamer::actors

@@ -129,35 +129,37 @@ private:
 
 } // namespace
 
-const algorithm_entry diloco_entry{
-    .about = {.name = "diloco",
-              .summary = "many steps on each worker alone, then one step of an outer optimiser on their mean progress",
-              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                       "if (t + 1) mod H = 0: Delta = (1/n) sum_i C(theta - x_i);  u <- mu u + Delta;\n"
-                       "                      theta <- theta - eta (Delta + mu u);  x_i <- theta\n"
-                       "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
-              .reference =
-                  "Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: "
-                  "distributed low-communication training of language models, 2023, algorithm 1; outer=slowmo: "
-                  "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
-              .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
-                      "them nobody waits for anybody; two more vectors of memory; with islands n counts them, of which "
-                      "one worker sends, and each worker sends 2(m-1)/m * 32d in each step within an island of m",
-              .parameters = with_ring_or_direct(
-                  with_outer_step({outer_period(),
-                                   {.key = "drop",
-                                    .fallback = "0",
-                                    .meaning = "probability that a worker's move is lost in a round",
-                                    .min = 0,
-                                    .max = 0.99}}))},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .in_islands = true,
-               .lr_grows = false, // the outer momentum lengthens steps already
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<diloco>(s); },
-    .packs_parts = [](const arguments&) { return true; },
-};
+algorithm_entry diloco_entry() {
+  return {
+      .about =
+          {.name = "diloco",
+           .summary = "many steps on each worker alone, then one step of an outer optimiser on their mean progress",
+           .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                    "if (t + 1) mod H = 0: Delta = (1/n) sum_i C(theta - x_i);  u <- mu u + Delta;\n"
+                    "                      theta <- theta - eta (Delta + mu u);  x_i <- theta\n"
+                    "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
+           .reference = "Douillard, Feng, Rusu, Chhaparia, Donchev, Kuncoro, Ranzato, Szlam, Shen: DiLoCo: "
+                        "distributed low-communication training of language models, 2023, algorithm 1; outer=slowmo: "
+                        "Wang, Tantia, Ballas, Rabbat: SlowMo, ICLR 2020",
+           .cost = "every H steps 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker; between "
+                   "them nobody waits for anybody; two more vectors of memory; with islands n counts them, of which "
+                   "one worker sends, and each worker sends 2(m-1)/m * 32d in each step within an island of m",
+           .parameters =
+               with_ring_or_direct(with_outer_step({outer_period(),
+                                                    {.key = "drop",
+                                                     .fallback = "0",
+                                                     .meaning = "probability that a worker's move is lost in a round",
+                                                     .min = 0,
+                                                     .max = 0.99}}))},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .in_islands = true,
+                 .lr_grows = false, // the outer momentum lengthens steps already
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<diloco>(s); },
+      .packs_parts = [](const arguments&) { return true; },
+  };
+}
 
 } // namespace gossamer::actors

@@ -106,44 +106,48 @@ private:
 
 } // namespace
 
-const algorithm_entry eamsgd_entry{
-    .about = {.name = "eamsgd",
-              .summary = "asynchronous elastic averaging: workers explore, springs tie them to a centre",
-              .maths = "every tau steps e = alpha (x_i - c), c <- c + e, x_i <- x_i - e\n"
-                       "every step v_i <- delta v_i - gamma_t u(grad F_i(x_i + delta v_i; xi)), x_i <- x_i + v_i",
-              .reference = "Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, "
-                           "algorithm 2",
-              .cost = "every tau steps of a worker 32 d payload bits down and bits(C) up, in four messages; nobody "
-                      "waits for another worker",
-              .parameters = {{.key = "period",
-                              .kind = parameter::type::integer,
-                              .fallback = "1",
-                              .meaning = "tau: steps of a worker between exchanges",
-                              .min = 1,
-                              .max = 1e9},
-                             {.key = "moving-rate",
-                              .kind = parameter::type::real,
-                              .fallback = "0",
-                              .meaning = "alpha; 0: 0.9 / n",
-                              .min = 0,
-                              .max = 2},
-                             {.key = "momentum",
-                              .kind = parameter::type::real,
-                              .fallback = "0.9",
-                              .meaning = "delta; 0: EASGD. A momentum of --optimiser comes on top",
-                              .min = 0,
-                              .max = 0.999999}}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = false,
-               .default_optimiser = "sgd",
-               .lr_grows = false,
-               .on_compute_failure = compute_failure::restart,
-               .promises = {.sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<elastic_worker>(s); },
-    .masters = one_master,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<elastic_master>(s.initial);
-    },
-};
+algorithm_entry eamsgd_entry() {
+  return {
+      .about = {.name = "eamsgd",
+                .summary = "asynchronous elastic averaging: workers explore, springs tie them to a centre",
+                .maths = "every tau steps e = alpha (x_i - c), c <- c + e, x_i <- x_i - e\n"
+                         "every step v_i <- delta v_i - gamma_t u(grad F_i(x_i + delta v_i; xi)), x_i <- x_i + v_i",
+                .reference = "Zhang, Choromanska, LeCun: Deep learning with elastic averaging SGD, NeurIPS 2015, "
+                             "algorithm 2",
+                .cost = "every tau steps of a worker 32 d payload bits down and bits(C) up, in four messages; nobody "
+                        "waits for another worker",
+                .parameters = {{.key = "period",
+                                .kind = parameter::type::integer,
+                                .fallback = "1",
+                                .meaning = "tau: steps of a worker between exchanges",
+                                .min = 1,
+                                .max = 1e9},
+                               {.key = "moving-rate",
+                                .kind = parameter::type::real,
+                                .fallback = "0",
+                                .meaning = "alpha; 0: 0.9 / n",
+                                .min = 0,
+                                .max = 2},
+                               {.key = "momentum",
+                                .kind = parameter::type::real,
+                                .fallback = "0.9",
+                                .meaning = "delta; 0: EASGD. A momentum of --optimiser comes on top",
+                                .min = 0,
+                                .max = 0.999999}}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = false,
+                 .default_optimiser = "sgd",
+                 .lr_grows = false,
+                 .on_compute_failure = compute_failure::restart,
+                 .promises = {.sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<elastic_worker>(s);
+      },
+      .masters = one_master,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<elastic_master>(s.initial);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -69,35 +69,37 @@ private:
 
 } // namespace
 
-const algorithm_entry ecd_psgd_entry{
-    .about = {.name = "ecd-psgd",
-              .summary = "synchronous gossip of compressed extrapolations, from which neighbours estimate the model",
-              .maths = "x_i,t+1 = sum_j W_ij xt_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
-                       "z = (1 - s/2) x_i,t + (s/2) x_i,t+1,   s = 2, 3, ...\n"
-                       "xt_i,t+1 = (1 - 2/s) xt_i,t + (2/s) C(z)",
-              .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
-                           "NeurIPS 2018, algorithm 2",
-              .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) + 1 "
-                      "estimates of memory; a step waits for the slowest neighbour only",
-              .parameters = {{.key = "own",
-                              .kind = parameter::type::choice,
-                              .fallback = "estimate",
-                              .meaning = "what a worker mixes for itself",
-                              .choices = {"estimate", "exact"}},
-                             {.key = "refresh",
-                              .kind = parameter::type::integer,
-                              .fallback = "0",
-                              .meaning = "in steps: how often exact models are exchanged; 0: never",
-                              .min = 0}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .needs = codec_need::unbiased,
-               .default_codec = "min-max:bits=8",
-               .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ecd_psgd>(s.initial, s.given.is("own", "exact"),
-                                        static_cast<std::uint64_t>(s.given.integer("refresh")));
-    },
-};
+algorithm_entry ecd_psgd_entry() {
+  return {
+      .about = {.name = "ecd-psgd",
+                .summary = "synchronous gossip of compressed extrapolations, from which neighbours estimate the model",
+                .maths = "x_i,t+1 = sum_j W_ij xt_j,t - gamma_t u(grad F_i(x_i,t; xi_i,t))\n"
+                         "z = (1 - s/2) x_i,t + (s/2) x_i,t+1,   s = 2, 3, ...\n"
+                         "xt_i,t+1 = (1 - 2/s) xt_i,t + (2/s) C(z)",
+                .reference = "Tang, Gan, Zhang, Zhang, Liu: Communication compression for decentralized training, "
+                             "NeurIPS 2018, algorithm 2",
+                .cost = "deg(i) messages and deg(i) * bits(C) payload bits sent by worker i per step; deg(i) + 1 "
+                        "estimates of memory; a step waits for the slowest neighbour only",
+                .parameters = {{.key = "own",
+                                .kind = parameter::type::choice,
+                                .fallback = "estimate",
+                                .meaning = "what a worker mixes for itself",
+                                .choices = {"estimate", "exact"}},
+                               {.key = "refresh",
+                                .kind = parameter::type::integer,
+                                .fallback = "0",
+                                .meaning = "in steps: how often exact models are exchanged; 0: never",
+                                .min = 0}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .needs = codec_need::unbiased,
+                 .default_codec = "min-max:bits=8",
+                 .promises = {.most_exchanges_apart = 2, .lossy_codecs_move_mean = true, .sgd_to_the_bit = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<ecd_psgd>(s.initial, s.given.is("own", "exact"),
+                                          static_cast<std::uint64_t>(s.given.integer("refresh")));
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -82,41 +82,47 @@ algorithm_traits traits(const char* codec, bool lr_grows) {
 
 } // namespace
 
-const algorithm_entry ef_sgd_entry{
-    .about = {.name = "ef-sgd",
-              .summary = "synchronous SGD with compressed updates; what is left out is added to the next ones",
-              .maths = "p_i = e_i - gamma_t u_i(grad F_i(x_t; xi_i,t))\n"
-                       "x_{t+1} = x_t + (1/n) sum_j C(p_j),  e_i = p_i - C(p_i)",
-              .reference = "Stich, Cordonnier, Jaggi: Sparsified SGD with memory, NeurIPS 2018; Karimireddy, Rebjock, "
-                           "Stich, Jaggi: Error feedback fixes SignSGD, ICML 2019",
-              .cost = "grbs: 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step; codecs "
-                      "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory",
-              .parameters = with_ring_or_direct()},
-    .traits = traits("grbs:ratio=16", false),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<error_feedback>(s.initial, 1, ring_or_direct(s.given));
-    },
-};
+algorithm_entry ef_sgd_entry() {
+  return {
+      .about = {.name = "ef-sgd",
+                .summary = "synchronous SGD with compressed updates; what is left out is added to the next ones",
+                .maths = "p_i = e_i - gamma_t u_i(grad F_i(x_t; xi_i,t))\n"
+                         "x_{t+1} = x_t + (1/n) sum_j C(p_j),  e_i = p_i - C(p_i)",
+                .reference =
+                    "Stich, Cordonnier, Jaggi: Sparsified SGD with memory, NeurIPS 2018; Karimireddy, Rebjock, "
+                    "Stich, Jaggi: Error feedback fixes SignSGD, ICML 2019",
+                .cost =
+                    "grbs: 2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step; codecs "
+                    "whose packets cannot be added up: n-1 messages and (n-1) bits(C); two more vectors of memory",
+                .parameters = with_ring_or_direct()},
+      .traits = traits("grbs:ratio=16", false),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<error_feedback>(s.initial, 1, ring_or_direct(s.given));
+      },
+  };
+}
 
-const algorithm_entry qsparse_local_sgd_entry{
-    .about = {.name = "qsparse-local-sgd",
-              .summary = "local SGD whose workers send compressed progress; what is left out is sent later",
-              .maths = "v_i = x_i - gamma_t u_i(grad F_i(x_i; xi_i,t)),  p_i = e_i + (v_i - x_i)\n"
-                       "if (t + 1) mod H = 0: x <- x + (1/n) sum_j C(p_j),  e_i = p_i - C(p_i),  x_i <- x\n"
-                       "else:                 e_i = p_i,  x_i <- v_i",
-              .reference = "Basu, Data, Karakus, Diggavi: Qsparse-local-SGD: distributed SGD with quantization, "
-                           "sparsification and local computations, NeurIPS 2019",
-              .cost = "that of ef-sgd every H steps; between rounds nobody waits for anybody",
-              .parameters = with_ring_or_direct({{.key = "period",
-                                                  .kind = parameter::type::integer,
-                                                  .fallback = "4",
-                                                  .meaning = "H, in steps",
-                                                  .min = 1}})},
-    .traits = traits("grbs:ratio=4", true),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
-                                              ring_or_direct(s.given));
-    },
-};
+algorithm_entry qsparse_local_sgd_entry() {
+  return {
+      .about = {.name = "qsparse-local-sgd",
+                .summary = "local SGD whose workers send compressed progress; what is left out is sent later",
+                .maths = "v_i = x_i - gamma_t u_i(grad F_i(x_i; xi_i,t)),  p_i = e_i + (v_i - x_i)\n"
+                         "if (t + 1) mod H = 0: x <- x + (1/n) sum_j C(p_j),  e_i = p_i - C(p_i),  x_i <- x\n"
+                         "else:                 e_i = p_i,  x_i <- v_i",
+                .reference = "Basu, Data, Karakus, Diggavi: Qsparse-local-SGD: distributed SGD with quantization, "
+                             "sparsification and local computations, NeurIPS 2019",
+                .cost = "that of ef-sgd every H steps; between rounds nobody waits for anybody",
+                .parameters = with_ring_or_direct({{.key = "period",
+                                                    .kind = parameter::type::integer,
+                                                    .fallback = "4",
+                                                    .meaning = "H, in steps",
+                                                    .min = 1}})},
+      .traits = traits("grbs:ratio=4", true),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
+                                                ring_or_direct(s.given));
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -101,35 +101,37 @@ private:
 
 } // namespace
 
-const algorithm_entry ef_sign_sgd_entry{
-    .about = {.name = "ef-sign-sgd",
-              .summary = "sends scaled signs and keeps what they leave out for the next step",
-              .maths = "p_i = gamma_t u(grad F_i(x_t; xi_i,t)) + e_i,t\n"
-                       "q_i = s_i sign(p_i), e_i,t+1 = p_i - q_i, x_t+1 = x_t - (1/n) sum_i q_i\n"
-                       "s_i = |p_i|_1 / d, or for scale=common the mean of these",
-              .reference = "Karimireddy, Rebjock, Stich, Jaggi: Error feedback fixes SignSGD and other gradient "
-                           "compression schemes, ICML 2019, algorithm 1",
-              .cost = "scale=gather: n-1 messages and (n-1)(d + 32) payload bits sent by each worker per round of E "
-                      "steps, n-1 hops. "
-                      "scale=common: 4(n-1) messages, 2(n-1)/n * 32 bits for the scale, and for the sums of k signs "
-                      "ceil(log2(k+1)) * d/n for each k = 1 .. n-1 and (n-1)/n * ceil(log2(n+1)) * d",
-              .parameters = with_collective(
-                  {{.key = "scale",
-                    .kind = parameter::type::choice,
-                    .fallback = "gather",
-                    .meaning = "each worker's own scale, its packets gathered by all; or one common scale, "
-                               "the signs summed on the way",
-                    .choices = {"gather", "common"}},
-                   coding_parameter(),
-                   local_steps_parameter()})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .needs = codec_need::exact,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ef_sign_sgd>(s.initial, s.given);
-    },
-};
+algorithm_entry ef_sign_sgd_entry() {
+  return {
+      .about = {.name = "ef-sign-sgd",
+                .summary = "sends scaled signs and keeps what they leave out for the next step",
+                .maths = "p_i = gamma_t u(grad F_i(x_t; xi_i,t)) + e_i,t\n"
+                         "q_i = s_i sign(p_i), e_i,t+1 = p_i - q_i, x_t+1 = x_t - (1/n) sum_i q_i\n"
+                         "s_i = |p_i|_1 / d, or for scale=common the mean of these",
+                .reference = "Karimireddy, Rebjock, Stich, Jaggi: Error feedback fixes SignSGD and other gradient "
+                             "compression schemes, ICML 2019, algorithm 1",
+                .cost = "scale=gather: n-1 messages and (n-1)(d + 32) payload bits sent by each worker per round of E "
+                        "steps, n-1 hops. "
+                        "scale=common: 4(n-1) messages, 2(n-1)/n * 32 bits for the scale, and for the sums of k signs "
+                        "ceil(log2(k+1)) * d/n for each k = 1 .. n-1 and (n-1)/n * ceil(log2(n+1)) * d",
+                .parameters = with_collective(
+                    {{.key = "scale",
+                      .kind = parameter::type::choice,
+                      .fallback = "gather",
+                      .meaning = "each worker's own scale, its packets gathered by all; or one common scale, "
+                                 "the signs summed on the way",
+                      .choices = {"gather", "common"}},
+                     coding_parameter(),
+                     local_steps_parameter()})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .needs = codec_need::exact,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<ef_sign_sgd>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -101,32 +101,37 @@ algorithm_traits traits() {
 
 } // namespace
 
-const algorithm_entry gradient_tracking_entry{
-    .about = {.name = "gradient-tracking",
-              .summary = "gossip of models and of estimates of the mean gradient: bears data that differ",
-              .maths = "y_i <- sum_j W_ij y_j + g_i,t - g_i,t-1;  x_i <- sum_j W_ij (x_j - gamma_t u(y_j))",
-              .reference = "Nedic, Olshevsky, Shi: Achieving geometric convergence for distributed optimization over "
-                           "time-varying graphs, SIAM J. Optim. 2017; Di Lorenzo, Scutari: NEXT, 2016",
-              .cost =
-                  "2 deg(i) messages and 2 deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
-                  "memory; a step waits for the slowest neighbour only"},
-    .traits = traits(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<gradient_tracking>(s.initial);
-    },
-};
+algorithm_entry gradient_tracking_entry() {
+  return {
+      .about = {.name = "gradient-tracking",
+                .summary = "gossip of models and of estimates of the mean gradient: bears data that differ",
+                .maths = "y_i <- sum_j W_ij y_j + g_i,t - g_i,t-1;  x_i <- sum_j W_ij (x_j - gamma_t u(y_j))",
+                .reference = "Nedic, Olshevsky, Shi: Achieving geometric convergence for distributed optimization over "
+                             "time-varying graphs, SIAM J. Optim. 2017; Di Lorenzo, Scutari: NEXT, 2016",
+                .cost =
+                    "2 deg(i) messages and 2 deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
+                    "memory; a step waits for the slowest neighbour only"},
+      .traits = traits(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<gradient_tracking>(s.initial);
+      },
+  };
+}
 
-const algorithm_entry d2_entry{
-    .about = {.name = "d2",
-              .summary = "gossip that corrects itself by the step before: bears data that differ, at D-PSGD's cost",
-              .maths = "x_i,t+1 = sum_j W_ij (2 x_j,t - x_j,t-1 - (s_j,t - s_j,t-1)),  s = gamma u(g),  W <- (I + W)/2",
-              .reference =
-                  "Tang, Lian, Yan, Zhang, Liu: D2: decentralized training over decentralized data, ICML 2018, "
-                  "algorithm 1; with (I + W)/2: Yuan, Ying, Zhao, Sayed: Exact diffusion, 2019",
-              .cost = "deg(i) messages and deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
-                      "memory; a step waits for the slowest neighbour only"},
-    .traits = traits(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<d2>(s.initial); },
-};
+algorithm_entry d2_entry() {
+  return {
+      .about = {.name = "d2",
+                .summary = "gossip that corrects itself by the step before: bears data that differ, at D-PSGD's cost",
+                .maths =
+                    "x_i,t+1 = sum_j W_ij (2 x_j,t - x_j,t-1 - (s_j,t - s_j,t-1)),  s = gamma u(g),  W <- (I + W)/2",
+                .reference =
+                    "Tang, Lian, Yan, Zhang, Liu: D2: decentralized training over decentralized data, ICML 2018, "
+                    "algorithm 1; with (I + W)/2: Yuan, Ying, Zhao, Sayed: Exact diffusion, 2019",
+                .cost = "deg(i) messages and deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
+                        "memory; a step waits for the slowest neighbour only"},
+      .traits = traits(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<d2>(s.initial); },
+  };
+}
 
 } // namespace gossamer::actors

@@ -77,35 +77,37 @@ private:
 
 } // namespace
 
-const algorithm_entry halp_entry{
-    .about = {.name = "halp",
-              .summary = "asynchronous SVRG on a low-precision grid around the snapshot (bit centring)",
-              .maths = "per epoch gf = grad f(xt), delta = |gf|_2 / (mu (2^(b-1) - 1)), z = 0\n"
-                       "alpha = mean_a [grad f_a(xt + z) - grad f_a(xt)]\n"
-                       "z <- Q_{delta,b}(prox_{gamma h}(xt + z - gamma (alpha + gf)) - xt), clamped",
-              .reference = "De Sa, Leszczynski, Zhang, Marzoev, Aberger, Olukotun, Re: High-accuracy low-precision "
-                           "training, 2018",
-              .cost = "32 + b d + 32 d payload bits per update; otherwise as asy-fpg",
-              .parameters = family_parameters(
-                  {{.key = "model-bits",
-                    .kind = parameter::type::integer,
-                    .fallback = "8",
-                    .meaning = "b, bits of an element of z",
-                    .min = 2,
-                    .max = 16},
-                   {.key = "mu",
-                    .kind = parameter::type::real,
-                    .fallback = "0.05",
-                    .meaning = "estimate of the strong convexity; smaller: the grid reaches further, and is "
-                               "coarser",
-                    .min = 1e-9,
-                    .max = 1e9}})},
-    .traits = svrg_traits,
-    .make = make_exact_svrg_worker,
-    .masters = one_master,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<halp_master>(s);
-    },
-};
+algorithm_entry halp_entry() {
+  return {
+      .about = {.name = "halp",
+                .summary = "asynchronous SVRG on a low-precision grid around the snapshot (bit centring)",
+                .maths = "per epoch gf = grad f(xt), delta = |gf|_2 / (mu (2^(b-1) - 1)), z = 0\n"
+                         "alpha = mean_a [grad f_a(xt + z) - grad f_a(xt)]\n"
+                         "z <- Q_{delta,b}(prox_{gamma h}(xt + z - gamma (alpha + gf)) - xt), clamped",
+                .reference = "De Sa, Leszczynski, Zhang, Marzoev, Aberger, Olukotun, Re: High-accuracy low-precision "
+                             "training, 2018",
+                .cost = "32 + b d + 32 d payload bits per update; otherwise as asy-fpg",
+                .parameters = family_parameters(
+                    {{.key = "model-bits",
+                      .kind = parameter::type::integer,
+                      .fallback = "8",
+                      .meaning = "b, bits of an element of z",
+                      .min = 2,
+                      .max = 16},
+                     {.key = "mu",
+                      .kind = parameter::type::real,
+                      .fallback = "0.05",
+                      .meaning = "estimate of the strong convexity; smaller: the grid reaches further, and is "
+                                 "coarser",
+                      .min = 1e-9,
+                      .max = 1e9}})},
+      .traits = svrg_traits,
+      .make = make_exact_svrg_worker,
+      .masters = one_master,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<halp_master>(s);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -52,31 +52,33 @@ private:
 
 } // namespace
 
-const algorithm_entry local_sgd_entry{
-    .about =
-        {.name = "local-sgd",
-         .summary = "SGD on each worker alone; models are averaged every so many steps",
-         .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  if (t + 1) mod H = 0: x_i <- (1/n) sum_j x_j\n"
-                  "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
-         .reference = "Stich: Local SGD converges fast and communicates little, ICLR 2019",
-         .cost =
-             "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
-             "averages nobody waits for anybody; with islands also 2(m-1)/m * 32d in each step within an island of m",
-         .parameters = with_ring_or_direct({{.key = "period",
-                                             .kind = parameter::type::integer,
-                                             .fallback = "8",
-                                             .meaning = "H, in steps",
-                                             .min = 1}})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .in_islands = true,
-               .needs = codec_need::exact,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
-                                         ring_or_direct(s.given));
-    },
-};
+algorithm_entry local_sgd_entry() {
+  return {
+      .about =
+          {.name = "local-sgd",
+           .summary = "SGD on each worker alone; models are averaged every so many steps",
+           .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t));  if (t + 1) mod H = 0: x_i <- (1/n) sum_j x_j\n"
+                    "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
+           .reference = "Stich: Local SGD converges fast and communicates little, ICLR 2019",
+           .cost =
+               "every H steps 2(n-1) messages and 2(n-1)/n * 32d payload bits sent by each worker; between "
+               "averages nobody waits for anybody; with islands also 2(m-1)/m * 32d in each step within an island of m",
+           .parameters = with_ring_or_direct({{.key = "period",
+                                               .kind = parameter::type::integer,
+                                               .fallback = "8",
+                                               .meaning = "H, in steps",
+                                               .min = 1}})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .in_islands = true,
+                 .needs = codec_need::exact,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
+                                           ring_or_direct(s.given));
+      },
+  };
+}
 
 } // namespace gossamer::actors

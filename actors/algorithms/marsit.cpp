@@ -148,49 +148,52 @@ private:
 
 } // namespace
 
-const algorithm_entry marsit_entry{
-    .about = {.name = "marsit",
-              .summary = "one bit an element at every hop of an all-reduce, with compensation and rare full rounds",
-              .maths = "h_i = gamma_t u(grad F_i(x_t; xi_i,t)) + c_i,t\n"
-                       "t mod K = 0: G = (1/n) sum_i h_i, c_i,t+1 = 0\n"
-                       "else: G = eta_s B, c_i,t+1 = h_i - G, B_k = sign(h_i,k) of an i drawn uniformly for each k\n"
-                       "x_t+1 = x_t - G; with E local steps, from x_t to y_i, t counts rounds, and x_t - y_i takes the "
-                       "place of gamma_t u(...)",
-              .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
-                           "framework for multi-hop all-reduce with ultimate compression, 2022, algorithms 1 and 2",
-              .cost = "2(n-1) messages and 2(n-1)/n * d payload bits sent by each worker per round of E steps, 32 "
-                      "times as many in "
-                      "full rounds: 1 + 31/K bits an element and hop; 2(n-1) hops, on a torus 2(R+C-2). "
-                      "global-rate=0: as many messages again, and 2(n-1)/n * 32 bits, in one-bit rounds",
-              .parameters = with_collective(
-                  {{.key = "period",
-                    .kind = parameter::type::integer,
-                    .fallback = "100",
-                    .meaning = "K: every K-th round is full; 0: none",
-                    .min = 0,
-                    .max = 1e9},
-                   {.key = "global-rate",
-                    .fallback = "0",
-                    .meaning = "eta_s, the size of a one-bit step; 0: 2.5 times the root mean square of what "
-                               "the optimisers make of this round's gradients, and with momentum as many times more "
-                               "as its directions add up to in the long run",
-                    .min = 0,
-                    .max = 1e6},
-                   {.key = "rate-decay",
-                    .fallback = "1",
-                    .meaning = "factor of the learning rate at each full round but the first; the paper's is 0.1",
-                    .min = 0,
-                    .max = 1},
-                   local_steps_parameter()})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .needs = codec_need::exact,
-               .default_optimiser = "sgd",
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<marsit>(s.initial, s.given);
-    },
-};
+algorithm_entry marsit_entry() {
+  return {
+      .about = {.name = "marsit",
+                .summary = "one bit an element at every hop of an all-reduce, with compensation and rare full rounds",
+                .maths =
+                    "h_i = gamma_t u(grad F_i(x_t; xi_i,t)) + c_i,t\n"
+                    "t mod K = 0: G = (1/n) sum_i h_i, c_i,t+1 = 0\n"
+                    "else: G = eta_s B, c_i,t+1 = h_i - G, B_k = sign(h_i,k) of an i drawn uniformly for each k\n"
+                    "x_t+1 = x_t - G; with E local steps, from x_t to y_i, t counts rounds, and x_t - y_i takes the "
+                    "place of gamma_t u(...)",
+                .reference = "Wu, He, Guo, Qu, Wang, Zhuang, Zhang: Sign bit is enough: a learning synchronization "
+                             "framework for multi-hop all-reduce with ultimate compression, 2022, algorithms 1 and 2",
+                .cost = "2(n-1) messages and 2(n-1)/n * d payload bits sent by each worker per round of E steps, 32 "
+                        "times as many in "
+                        "full rounds: 1 + 31/K bits an element and hop; 2(n-1) hops, on a torus 2(R+C-2). "
+                        "global-rate=0: as many messages again, and 2(n-1)/n * 32 bits, in one-bit rounds",
+                .parameters = with_collective(
+                    {{.key = "period",
+                      .kind = parameter::type::integer,
+                      .fallback = "100",
+                      .meaning = "K: every K-th round is full; 0: none",
+                      .min = 0,
+                      .max = 1e9},
+                     {.key = "global-rate",
+                      .fallback = "0",
+                      .meaning = "eta_s, the size of a one-bit step; 0: 2.5 times the root mean square of what "
+                                 "the optimisers make of this round's gradients, and with momentum as many times more "
+                                 "as its directions add up to in the long run",
+                      .min = 0,
+                      .max = 1e6},
+                     {.key = "rate-decay",
+                      .fallback = "1",
+                      .meaning = "factor of the learning rate at each full round but the first; the paper's is 0.1",
+                      .min = 0,
+                      .max = 1},
+                     local_steps_parameter()})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .needs = codec_need::exact,
+                 .default_optimiser = "sgd",
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<marsit>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

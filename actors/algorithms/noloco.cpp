@@ -144,30 +144,32 @@ void require_stable(const arguments& given) {
 
 } // namespace
 
-const algorithm_entry noloco_entry{
-    .about = {.name = "noloco",
-              .summary = "many steps on each worker alone, then outer steps by random pairs: no all-reduce, no server",
-              .maths =
-                  "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                  "if (t + 1) mod H = 0, with the partner j of this round:\n"
-                  "m_i <- alpha m_i + beta (x_i + (C(x_j) - C(x_i))/2 - phi_i);  phi_i <- phi_i + m_i;  x_i <- phi_i\n"
-                  "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
-              .reference = "Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low communication "
-                           "training method for large models, 2025",
-              .cost =
-                  "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
-                  "partner alone; two more vectors of memory; with islands one worker of each sends, and each sends "
-                  "2(m-1)/m * 32d in each step within an island of m",
-              .parameters = {outer_period(), outer_lr("0.7", "beta, below 2 (1 - alpha^2)"),
-                             outer_momentum("0.5", "alpha")}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .in_islands = true,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      require_stable(s.given);
-      return std::make_unique<noloco>(s.initial, s.given);
-    },
-};
+algorithm_entry noloco_entry() {
+  return {
+      .about =
+          {.name = "noloco",
+           .summary = "many steps on each worker alone, then outer steps by random pairs: no all-reduce, no server",
+           .maths =
+               "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+               "if (t + 1) mod H = 0, with the partner j of this round:\n"
+               "m_i <- alpha m_i + beta (x_i + (C(x_j) - C(x_i))/2 - phi_i);  phi_i <- phi_i + m_i;  x_i <- phi_i\n"
+               "otherwise, in an island I: x_i <- (1/|I|) sum_{j in I} x_j",
+           .reference = "Kolehmainen, Blagoev, Donaghy, Ersoy, Nies: NoLoCo: no-all-reduce low communication "
+                        "training method for large models, 2025",
+           .cost = "every H steps one message and bits(C) payload bits sent by each worker, which waits for its "
+                   "partner alone; two more vectors of memory; with islands one worker of each sends, and each sends "
+                   "2(m-1)/m * 32d in each step within an island of m",
+           .parameters = {outer_period(), outer_lr("0.7", "beta, below 2 (1 - alpha^2)"),
+                          outer_momentum("0.5", "alpha")}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .in_islands = true,
+                 .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        require_stable(s.given);
+        return std::make_unique<noloco>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -52,23 +52,25 @@ private:
 
 } // namespace
 
-const algorithm_entry one_bit_adam_entry{
-    .about = {.name = "one-bit-adam",
-              .summary = "Adam with exact means first, then with one bit an element and the variances as they are",
-              .maths =
-                  "T_w steps: G = (1/n) sum_i g_i,  m <- beta1 m + (1 - beta1) G,  v <- beta2 v + (1 - beta2) G^2\n"
-                  "then: m <- mean of C(beta1 m + (1 - beta1) g_i), errors kept at workers and owners of segments\n"
-                  "x <- x - gamma_t (m / (sqrt(v) + epsilon) + lambda x)",
-              .reference =
-                  "Tang, Gan, Awan, Rajbhandari, Li, Lian, Liu, Zhang, He: 1-bit Adam: communication efficient "
-                  "large-scale training with Adam's convergence speed, ICML 2021, algorithm 1",
-              .cost =
-                  "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
-                  "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
-              .parameters = with_one_bit_moments({})},
-    .traits = traits_of_one_bit_moments(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<one_bit_adam>(s); },
-    .packs_parts = [](const arguments&) { return true; },
-};
+algorithm_entry one_bit_adam_entry() {
+  return {
+      .about = {.name = "one-bit-adam",
+                .summary = "Adam with exact means first, then with one bit an element and the variances as they are",
+                .maths =
+                    "T_w steps: G = (1/n) sum_i g_i,  m <- beta1 m + (1 - beta1) G,  v <- beta2 v + (1 - beta2) G^2\n"
+                    "then: m <- mean of C(beta1 m + (1 - beta1) g_i), errors kept at workers and owners of segments\n"
+                    "x <- x - gamma_t (m / (sqrt(v) + epsilon) + lambda x)",
+                .reference =
+                    "Tang, Gan, Awan, Rajbhandari, Li, Lian, Liu, Zhang, He: 1-bit Adam: communication efficient "
+                    "large-scale training with Adam's convergence speed, ICML 2021, algorithm 1",
+                .cost =
+                    "2(n-1) messages sent by each worker per step, with 2(n-1)/n * 32d payload bits in the warm-up and "
+                    "2(n-1)/n * bits(C) of the elements that move afterwards; four more vectors of memory",
+                .parameters = with_one_bit_moments({})},
+      .traits = traits_of_one_bit_moments(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<one_bit_adam>(s); },
+      .packs_parts = [](const arguments&) { return true; },
+  };
+}
 
 } // namespace gossamer::actors

@@ -234,45 +234,49 @@ constexpr auto parameter_server_reference =
 
 } // namespace
 
-const algorithm_entry parameter_server_sgd_entry{
-    .about = {.name = "parameter-server-sgd",
-              .summary = "synchronous SGD; masters average the gradients of all workers",
-              .maths = "G_t = (1/n) sum_i C(grad F_i(x_t; xi_i,t))\nx_{t+1} = x_t - gamma_t u(G_t)",
-              .reference = parameter_server_reference,
-              .cost = "per worker and step bits(C) payload bits up and 32 d down, in one message each way for each "
-                      "shard; the masters send and receive n times as much; every step waits for the slowest worker",
-              .parameters = {shards_parameter()}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = false,
-               .equal_steps = true,
-               .on_compute_failure = compute_failure::restart},
-    .make = make_worker,
-    .masters = shards,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<synchronous_server>(shard_of(s));
-    },
-    .packs_parts = has_several_shards,
-};
+algorithm_entry parameter_server_sgd_entry() {
+  return {
+      .about = {.name = "parameter-server-sgd",
+                .summary = "synchronous SGD; masters average the gradients of all workers",
+                .maths = "G_t = (1/n) sum_i C(grad F_i(x_t; xi_i,t))\nx_{t+1} = x_t - gamma_t u(G_t)",
+                .reference = parameter_server_reference,
+                .cost = "per worker and step bits(C) payload bits up and 32 d down, in one message each way for each "
+                        "shard; the masters send and receive n times as much; every step waits for the slowest worker",
+                .parameters = {shards_parameter()}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = false,
+                 .equal_steps = true,
+                 .on_compute_failure = compute_failure::restart},
+      .make = make_worker,
+      .masters = shards,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<synchronous_server>(shard_of(s));
+      },
+      .packs_parts = has_several_shards,
+  };
+}
 
-const algorithm_entry async_sgd_entry{
-    .about = {.name = "async-sgd",
-              .summary = "asynchronous SGD; masters apply each gradient when it comes",
-              .maths = "x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))",
-              .reference = parameter_server_reference,
-              .cost = "per gradient bits(C) payload bits up and 32 d down, in one message each way for each shard; "
-                      "nobody waits for a slow worker unless staleness is bounded",
-              .parameters = {shards_parameter(), staleness_parameter()}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = false,
-               .default_optimiser = "sgd",
-               .lr_grows = false,
-               .on_compute_failure = compute_failure::restart},
-    .make = make_bounded_worker,
-    .masters = shards,
-    .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<asynchronous_server>(shard_of(s), s.given);
-    },
-    .packs_parts = has_several_shards,
-};
+algorithm_entry async_sgd_entry() {
+  return {
+      .about = {.name = "async-sgd",
+                .summary = "asynchronous SGD; masters apply each gradient when it comes",
+                .maths = "x_{k+1} = x_k - gamma_k u(C(grad F_i(x_{k - tau_k}; xi_i)))",
+                .reference = parameter_server_reference,
+                .cost = "per gradient bits(C) payload bits up and 32 d down, in one message each way for each shard; "
+                        "nobody waits for a slow worker unless staleness is bounded",
+                .parameters = {shards_parameter(), staleness_parameter()}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = false,
+                 .default_optimiser = "sgd",
+                 .lr_grows = false,
+                 .on_compute_failure = compute_failure::restart},
+      .make = make_bounded_worker,
+      .masters = shards,
+      .make_master = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<asynchronous_server>(shard_of(s), s.given);
+      },
+      .packs_parts = has_several_shards,
+  };
+}
 
 } // namespace gossamer::actors

@@ -84,29 +84,31 @@ private:
 
 } // namespace
 
-const algorithm_entry power_sgd_entry{
-    .about = {.name = "power-sgd",
-              .summary = "synchronous SGD whose gradients are products of low rank; what they lack is sent later",
-              .maths = "M_i = grad F_i(x_t; xi_i,t) + E_i,  P = orth((1/n) sum_i M_i Q),  Q_i = M_i^T P\n"
-                       "Q <- (1/n) sum_i Q_i,  E_i = M_i - P Q_i^T,  x_{t+1} = x_t - gamma_t u(P Q^T)",
-              .reference = "Vogels, Karimireddy, Jaggi: PowerSGD: practical low-rank gradient compression for "
-                           "distributed optimization, NeurIPS 2019, algorithms 1 and 2",
-              .cost =
-                  "4(n-1) messages sent by each worker per step and, for each a x b matrix, 2(n-1)/n * 32 r (a + b) "
-                  "payload bits, for other tensors of d floats 2(n-1)/n * 32 d; 4(n-1) hops; one more vector of "
-                  "memory",
-              .parameters = with_collective({{.key = "rank",
-                                              .kind = parameter::type::integer,
-                                              .fallback = "2",
-                                              .meaning = "r; tensors with r (a + b) >= a b are not compressed",
-                                              .min = 1,
-                                              .max = 1024}})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .needs = codec_need::exact,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<power_sgd>(s); },
-};
+algorithm_entry power_sgd_entry() {
+  return {
+      .about = {.name = "power-sgd",
+                .summary = "synchronous SGD whose gradients are products of low rank; what they lack is sent later",
+                .maths = "M_i = grad F_i(x_t; xi_i,t) + E_i,  P = orth((1/n) sum_i M_i Q),  Q_i = M_i^T P\n"
+                         "Q <- (1/n) sum_i Q_i,  E_i = M_i - P Q_i^T,  x_{t+1} = x_t - gamma_t u(P Q^T)",
+                .reference = "Vogels, Karimireddy, Jaggi: PowerSGD: practical low-rank gradient compression for "
+                             "distributed optimization, NeurIPS 2019, algorithms 1 and 2",
+                .cost =
+                    "4(n-1) messages sent by each worker per step and, for each a x b matrix, 2(n-1)/n * 32 r (a + b) "
+                    "payload bits, for other tensors of d floats 2(n-1)/n * 32 d; 4(n-1) hops; one more vector of "
+                    "memory",
+                .parameters = with_collective({{.key = "rank",
+                                                .kind = parameter::type::integer,
+                                                .fallback = "2",
+                                                .meaning = "r; tensors with r (a + b) >= a b are not compressed",
+                                                .min = 1,
+                                                .max = 1024}})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .needs = codec_need::exact,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<power_sgd>(s); },
+  };
+}
 
 } // namespace gossamer::actors

@@ -53,30 +53,33 @@ private:
 
 } // namespace
 
-const algorithm_entry quantised_sgd_entry{
-    .about = {.name = "quantised-sgd",
-              .summary = "synchronous SGD of quantised gradients (QSGD)",
-              .maths = "x_{t+1} = x_t - gamma_t u(C((1/n) sum_i C(grad F_i(x_t; xi_i,t))))\n"
-                       "mean=gathered: x_{t+1} = x_t - gamma_t u((1/n) sum_i C(grad F_i(x_t; xi_i,t)))",
-              .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
-                           "quantisation and encoding, NeurIPS 2017, algorithm 1 (mean=gathered)",
-              .cost = "2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step, in two hops; "
-                      "mean=gathered: n-1 messages and (n-1) bits(C), in n-1 hops",
-              .parameters = {{.key = "mean",
-                              .kind = parameter::type::choice,
-                              .fallback = "owners",
-                              .meaning = "whether each worker quantises the mean of a segment once more for all, or "
-                                         "everybody gets everybody's packet",
-                              .choices = {"owners", "gathered"}}}},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .default_codec = "uniform:bits=8",
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<quantised_sgd>(s.initial, s.given);
-    },
-    .packs_parts = [](const arguments& given) { return given.is("mean", "owners"); },
-};
+algorithm_entry quantised_sgd_entry() {
+  return {
+      .about = {.name = "quantised-sgd",
+                .summary = "synchronous SGD of quantised gradients (QSGD)",
+                .maths = "x_{t+1} = x_t - gamma_t u(C((1/n) sum_i C(grad F_i(x_t; xi_i,t))))\n"
+                         "mean=gathered: x_{t+1} = x_t - gamma_t u((1/n) sum_i C(grad F_i(x_t; xi_i,t)))",
+                .reference = "Alistarh, Grubic, Li, Tomioka, Vojnovic: QSGD: communication-efficient SGD via gradient "
+                             "quantisation and encoding, NeurIPS 2017, algorithm 1 (mean=gathered)",
+                .cost =
+                    "2(n-1) messages and 2(n-1)/n * bits(C) payload bits sent by each worker per step, in two hops; "
+                    "mean=gathered: n-1 messages and (n-1) bits(C), in n-1 hops",
+                .parameters = {{.key = "mean",
+                                .kind = parameter::type::choice,
+                                .fallback = "owners",
+                                .meaning = "whether each worker quantises the mean of a segment once more for all, or "
+                                           "everybody gets everybody's packet",
+                                .choices = {"owners", "gathered"}}}},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .default_codec = "uniform:bits=8",
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .lossy_codecs_move_mean = true}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<quantised_sgd>(s.initial, s.given);
+      },
+      .packs_parts = [](const arguments& given) { return given.is("mean", "owners"); },
+  };
+}
 
 } // namespace gossamer::actors

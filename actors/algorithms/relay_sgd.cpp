@@ -130,24 +130,27 @@ private:
 
 } // namespace
 
-const algorithm_entry relay_sgd_entry{
-    .about = {.name = "relay-sgd",
-              .summary = "sums of models, relayed along a tree: the mean of all, some late; bears data that differ",
-              .maths = "y_i = x_i - gamma_t u(grad F_i(x_i; xi_i,t))\n"
-                       "m_i->j = y_i + sum_{k in N(i) - j} m_k->i of the step before,  c_i->j likewise from 1\n"
-                       "x_i <- (1/n) (y_i + sum_j m_j->i + (n - 1 - sum_j c_j->i) y_i)",
-              .reference = "Vogels, He, Koloskova, Lin, Karimireddy, Stich, Jaggi: RelaySum for decentralized deep "
-                           "learning on heterogeneous data, NeurIPS 2021, algorithm 1",
-              .cost = "a sum and its count, 32d + 32 payload bits in two messages, on each edge of a spanning tree in "
-                      "each direction per step: 2 (n - 1) of them by all workers; a model of memory for each neighbour "
-                      "in the tree; a step waits for the slowest neighbour only"},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .needs = codec_need::exact,
-               .promises = {.follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<relay_sgd>(s.initial);
-    },
-};
+algorithm_entry relay_sgd_entry() {
+  return {
+      .about = {.name = "relay-sgd",
+                .summary = "sums of models, relayed along a tree: the mean of all, some late; bears data that differ",
+                .maths = "y_i = x_i - gamma_t u(grad F_i(x_i; xi_i,t))\n"
+                         "m_i->j = y_i + sum_{k in N(i) - j} m_k->i of the step before,  c_i->j likewise from 1\n"
+                         "x_i <- (1/n) (y_i + sum_j m_j->i + (n - 1 - sum_j c_j->i) y_i)",
+                .reference = "Vogels, He, Koloskova, Lin, Karimireddy, Stich, Jaggi: RelaySum for decentralized deep "
+                             "learning on heterogeneous data, NeurIPS 2021, algorithm 1",
+                .cost =
+                    "a sum and its count, 32d + 32 payload bits in two messages, on each edge of a spanning tree in "
+                    "each direction per step: 2 (n - 1) of them by all workers; a model of memory for each neighbour "
+                    "in the tree; a step waits for the slowest neighbour only"},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .needs = codec_need::exact,
+                 .promises = {.follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<relay_sgd>(s.initial);
+      },
+  };
+}
 
 } // namespace gossamer::actors

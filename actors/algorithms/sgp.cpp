@@ -89,44 +89,46 @@ private:
 
 } // namespace
 
-const algorithm_entry sgp_entry{
-    .about =
-        {.name = "sgp",
-         .summary = "gossip over one-way links: workers push shares of their models, and weights that count them",
-         .maths = "x_i <- x_i - gamma_t u(grad F_i(z_i; xi_i,t)),  z_i = x_i / w_i\n"
-                  "x_i <- sum_j P_ij x_j,  w_i <- sum_j P_ij w_j,  sum_i P_ij = 1",
-         .reference = "Assran, Loizou, Ballas, Rabbat: Stochastic gradient push for distributed deep learning, "
-                      "ICML 2019, algorithms 1 and 2",
-         .cost =
-             "a model and its weight, bits(C) + 32 payload bits in two messages, sent by worker i per step to "
-             "one worker, or to deg(i); one more vector of memory where weights differ from 1; a step waits for the "
-             "workers whose turn it is to send to this one, or was tau steps before, with tau more vectors of memory",
-         .parameters = {{.key = "graph",
-                         .kind = parameter::type::choice,
-                         .fallback = "exponential",
-                         .meaning = "to whom a worker sends: in each step to one other, 1, 2, 4, ... places on in "
-                                    "turn; or along all edges of --topology",
-                         .choices = {"exponential", "topology"}},
-                        {.key = "drop",
-                         .kind = parameter::type::real,
-                         .fallback = "0",
-                         .meaning = "probability with which a share is lost on its way, and kept by its sender",
-                         .min = 0,
-                         .max = 0.99},
-                        {.key = "overlap",
-                         .kind = parameter::type::integer,
-                         .fallback = "0",
-                         .meaning = "tau, in steps: a step waits for the shares of so many steps before",
-                         .min = 0,
-                         .max = 32}}},
-    .traits = {.synchronous = true},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<sgp>(s.initial, s.given);
-    },
-    .exchange =
-        [](const arguments& given) {
-          return sends_along_edges(given) ? exchange_pattern::neighbours : exchange_pattern::all;
-        },
-};
+algorithm_entry sgp_entry() {
+  return {
+      .about =
+          {.name = "sgp",
+           .summary = "gossip over one-way links: workers push shares of their models, and weights that count them",
+           .maths = "x_i <- x_i - gamma_t u(grad F_i(z_i; xi_i,t)),  z_i = x_i / w_i\n"
+                    "x_i <- sum_j P_ij x_j,  w_i <- sum_j P_ij w_j,  sum_i P_ij = 1",
+           .reference = "Assran, Loizou, Ballas, Rabbat: Stochastic gradient push for distributed deep learning, "
+                        "ICML 2019, algorithms 1 and 2",
+           .cost =
+               "a model and its weight, bits(C) + 32 payload bits in two messages, sent by worker i per step to "
+               "one worker, or to deg(i); one more vector of memory where weights differ from 1; a step waits for the "
+               "workers whose turn it is to send to this one, or was tau steps before, with tau more vectors of memory",
+           .parameters = {{.key = "graph",
+                           .kind = parameter::type::choice,
+                           .fallback = "exponential",
+                           .meaning = "to whom a worker sends: in each step to one other, 1, 2, 4, ... places on in "
+                                      "turn; or along all edges of --topology",
+                           .choices = {"exponential", "topology"}},
+                          {.key = "drop",
+                           .kind = parameter::type::real,
+                           .fallback = "0",
+                           .meaning = "probability with which a share is lost on its way, and kept by its sender",
+                           .min = 0,
+                           .max = 0.99},
+                          {.key = "overlap",
+                           .kind = parameter::type::integer,
+                           .fallback = "0",
+                           .meaning = "tau, in steps: a step waits for the shares of so many steps before",
+                           .min = 0,
+                           .max = 32}}},
+      .traits = {.synchronous = true},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<sgp>(s.initial, s.given);
+      },
+      .exchange =
+          [](const arguments& given) {
+            return sends_along_edges(given) ? exchange_pattern::neighbours : exchange_pattern::all;
+          },
+  };
+}
 
 } // namespace gossamer::actors

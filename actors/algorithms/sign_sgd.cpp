@@ -67,33 +67,36 @@ private:
 
 } // namespace
 
-const algorithm_entry sign_sgd_entry{
-    .about = {.name = "sign-sgd",
-              .summary = "workers vote on the sign of each step; the majority wins",
-              .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t))\n"
-                       "x_t+1 = x_t - gamma_t sign(sum_i sign(m_i,t+1)), where 0 counts as +1",
-              .reference = "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: compressed optimisation for "
-                           "non-convex problems, ICML 2018, algorithms 2 and 3",
-              .cost = "2(n-1) messages; (n-1)/n * d payload bits for the outcome and, for the votes, ceil(log2(k+1)) * "
-                      "d/n for each k = 1 .. n-1, sent by each worker per round of E steps; on a ring 2(n-1) hops",
-              .parameters = with_collective({{.key = "beta",
-                                              .fallback = "0",
-                                              .meaning = "of the momentum that a worker votes with (Signum); 0: none",
-                                              .min = 0,
-                                              .max = 0.9999},
-                                             coding_parameter(),
-                                             local_steps_parameter()})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .needs = codec_need::exact,
-               .default_optimiser = "sgd",
-               .default_lr = 0.002,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<sign_sgd>(s.initial, s.given);
-    },
-};
+algorithm_entry sign_sgd_entry() {
+  return {
+      .about = {.name = "sign-sgd",
+                .summary = "workers vote on the sign of each step; the majority wins",
+                .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t))\n"
+                         "x_t+1 = x_t - gamma_t sign(sum_i sign(m_i,t+1)), where 0 counts as +1",
+                .reference = "Bernstein, Wang, Azizzadenesheli, Anandkumar: signSGD: compressed optimisation for "
+                             "non-convex problems, ICML 2018, algorithms 2 and 3",
+                .cost =
+                    "2(n-1) messages; (n-1)/n * d payload bits for the outcome and, for the votes, ceil(log2(k+1)) * "
+                    "d/n for each k = 1 .. n-1, sent by each worker per round of E steps; on a ring 2(n-1) hops",
+                .parameters = with_collective({{.key = "beta",
+                                                .fallback = "0",
+                                                .meaning = "of the momentum that a worker votes with (Signum); 0: none",
+                                                .min = 0,
+                                                .max = 0.9999},
+                                               coding_parameter(),
+                                               local_steps_parameter()})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .takes_direction = false,
+                 .needs = codec_need::exact,
+                 .default_optimiser = "sgd",
+                 .default_lr = 0.002,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<sign_sgd>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

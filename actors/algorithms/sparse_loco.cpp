@@ -70,33 +70,35 @@ private:
 
 } // namespace
 
-const algorithm_entry sparse_loco_entry{
-    .about = {.name = "sparse-loco",
-              .summary = "DiLoCo that sends the greatest elements of its progress, and the rest in later rounds",
-              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                       "if (t + 1) mod H = 0: e_i <- beta e_i + (theta - x_i);  q_i = C(e_i);  e_i <- e_i - q_i;\n"
-                       "                      theta <- theta - alpha agg(q_1, ..., q_n);  x_i <- theta",
-              .reference =
-                  "Sarfi, Thérien, Lidin, Belilovsky: Communication efficient LLM pre-training with SparseLoCo, "
-                  "2025, algorithm 1",
-              .cost = "every H steps n-1 messages and (n-1) bits(C) payload bits sent by each worker; between them "
-                      "nobody waits for anybody; three more vectors of memory",
-              .parameters = with_gathered_mean({outer_period(),
-                                                {.key = "decay",
-                                                 .kind = parameter::type::real,
-                                                 .fallback = "0.95",
-                                                 .meaning = "beta, the share of the error that a round keeps",
-                                                 .min = 0,
-                                                 .max = 1},
-                                                outer_lr("1", "alpha")})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .default_codec = "top-k:fraction=0.0156",
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<sparse_loco>(s.initial, s.given);
-    },
-};
+algorithm_entry sparse_loco_entry() {
+  return {
+      .about = {.name = "sparse-loco",
+                .summary = "DiLoCo that sends the greatest elements of its progress, and the rest in later rounds",
+                .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                         "if (t + 1) mod H = 0: e_i <- beta e_i + (theta - x_i);  q_i = C(e_i);  e_i <- e_i - q_i;\n"
+                         "                      theta <- theta - alpha agg(q_1, ..., q_n);  x_i <- theta",
+                .reference =
+                    "Sarfi, Thérien, Lidin, Belilovsky: Communication efficient LLM pre-training with SparseLoCo, "
+                    "2025, algorithm 1",
+                .cost = "every H steps n-1 messages and (n-1) bits(C) payload bits sent by each worker; between them "
+                        "nobody waits for anybody; three more vectors of memory",
+                .parameters = with_gathered_mean({outer_period(),
+                                                  {.key = "decay",
+                                                   .kind = parameter::type::real,
+                                                   .fallback = "0.95",
+                                                   .meaning = "beta, the share of the error that a round keeps",
+                                                   .min = 0,
+                                                   .max = 1},
+                                                  outer_lr("1", "alpha")})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .default_codec = "top-k:fraction=0.0156",
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<sparse_loco>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

@@ -96,45 +96,47 @@ private:
 
 } // namespace
 
-const algorithm_entry ssdm_entry{
-    .about =
-        {.name = "ssdm",
-         .summary = "sends random signs that are right on average for the direction of the momentum",
-         .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
-                  "x_t+1 = x_t - gamma_t / n sum_i sign~(m_i,t+1), P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)\n"
-                  "keep-norm=true: x_t+1 = x_t - gamma_t / n sum_i |m_i,t+1|_2 sign~(m_i,t+1)",
-         .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
-                      "ICML 2021, algorithm 3",
-         .cost =
-             "2(n-1) messages and, for the sums of k signs, ceil(log2(k+1)) * d/n payload bits for each k = 1 "
-             ".. n-1 and (n-1)/n * ceil(log2(n+1)) * d sent by each worker per round of E steps; keep-norm=true: n-1 "
-             "messages and (n-1)(d + 32 d/B) bits, for B elements a norm",
-         .parameters =
-             with_collective({{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
-                              {.key = "keep-norm",
-                               .kind = parameter::type::choice,
-                               .fallback = "false",
-                               .meaning = "whether norms are sent with the signs, and gathered instead of summed",
-                               .choices = {"false", "true"}},
-                              {.key = "norm-bucket",
-                               .kind = parameter::type::integer,
-                               .fallback = "0",
-                               .meaning = "elements that share a norm |v|_2; 0: all of them",
-                               .min = 0,
-                               .max = static_cast<double>(compress::packet_most_elements)},
-                              coding_parameter(),
-                              local_steps_parameter()})},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .takes_direction = false,
-               .needs = codec_need::exact,
-               .default_optimiser = "sgd",
-               .default_lr = 0.01,
-               .on_loss = interrupted_round::repeat,
-               .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<ssdm>(s.initial, s.given);
-    },
-};
+algorithm_entry ssdm_entry() {
+  return {
+      .about =
+          {.name = "ssdm",
+           .summary = "sends random signs that are right on average for the direction of the momentum",
+           .maths = "m_i,t+1 = beta m_i,t + (1 - beta) u(grad F_i(x_t; xi_i,t)), m_i,1 without beta\n"
+                    "x_t+1 = x_t - gamma_t / n sum_i sign~(m_i,t+1), P(sign~(v)_k = 1) = 1/2 + v_k / (2 |v|_2)\n"
+                    "keep-norm=true: x_t+1 = x_t - gamma_t / n sum_i |m_i,t+1|_2 sign~(m_i,t+1)",
+           .reference = "Safaryan, Richtarik: Stochastic sign descent methods: new algorithms and better theory, "
+                        "ICML 2021, algorithm 3",
+           .cost =
+               "2(n-1) messages and, for the sums of k signs, ceil(log2(k+1)) * d/n payload bits for each k = 1 "
+               ".. n-1 and (n-1)/n * ceil(log2(n+1)) * d sent by each worker per round of E steps; keep-norm=true: n-1 "
+               "messages and (n-1)(d + 32 d/B) bits, for B elements a norm",
+           .parameters = with_collective(
+               {{.key = "beta", .fallback = "0.9", .meaning = "of the momentum", .min = 0, .max = 0.9999},
+                {.key = "keep-norm",
+                 .kind = parameter::type::choice,
+                 .fallback = "false",
+                 .meaning = "whether norms are sent with the signs, and gathered instead of summed",
+                 .choices = {"false", "true"}},
+                {.key = "norm-bucket",
+                 .kind = parameter::type::integer,
+                 .fallback = "0",
+                 .meaning = "elements that share a norm |v|_2; 0: all of them",
+                 .min = 0,
+                 .max = static_cast<double>(compress::packet_most_elements)},
+                coding_parameter(),
+                local_steps_parameter()})},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .takes_direction = false,
+                 .needs = codec_need::exact,
+                 .default_optimiser = "sgd",
+                 .default_lr = 0.01,
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.most_exchanges_apart = 1, .follows_mean_gradient = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<ssdm>(s.initial, s.given);
+      },
+  };
+}
 
 } // namespace gossamer::actors

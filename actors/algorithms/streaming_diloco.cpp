@@ -117,29 +117,33 @@ private:
 
 } // namespace
 
-const algorithm_entry streaming_diloco_entry{
-    .about = {.name = "streaming-diloco",
-              .summary = "DiLoCo in fragments that take turns, on their way while the inner steps go on",
-              .maths = "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
-                       "every H steps, for each fragment p in turn: D = (1/n) sum_i C(theta_p - x_i,p), due tau steps "
-                       "later:\n"
-                       "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p);  x_i,p <- alpha x_i,p + (1 - alpha) "
-                       "theta_p",
-              .reference = "Douillard and others: Streaming DiLoCo with overlapping communication: towards a "
-                           "distributed free lunch, 2025, algorithm 2",
-              .cost = "every H steps 2(n-1) messages for each fragment and 2(n-1)/n * bits(C) payload bits together "
-                      "sent by each worker, a P-th of them at a time; a step waits only where a mean takes longer than "
-                      "tau steps; two more vectors of memory",
-              .parameters = with_outer_step(with_fragments({outer_period()}))},
-    .traits = {.exchange = exchange_pattern::all,
-               .synchronous = true,
-               .default_codec = "e3m0",
-               .on_loss = interrupted_round::repeat,
-               .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<streaming_diloco>(s);
-    },
-    .packs_parts = [](const arguments&) { return true; },
-};
+algorithm_entry streaming_diloco_entry() {
+  return {
+      .about = {.name = "streaming-diloco",
+                .summary = "DiLoCo in fragments that take turns, on their way while the inner steps go on",
+                .maths =
+                    "x_i <- x_i - gamma_t u_i(grad F_i(x_i; xi_i,t))\n"
+                    "every H steps, for each fragment p in turn: D = (1/n) sum_i C(theta_p - x_i,p), due tau steps "
+                    "later:\n"
+                    "u_p <- mu u_p + D;  theta_p <- theta_p - eta (D + mu u_p);  x_i,p <- alpha x_i,p + (1 - alpha) "
+                    "theta_p",
+                .reference = "Douillard and others: Streaming DiLoCo with overlapping communication: towards a "
+                             "distributed free lunch, 2025, algorithm 2",
+                .cost =
+                    "every H steps 2(n-1) messages for each fragment and 2(n-1)/n * bits(C) payload bits together "
+                    "sent by each worker, a P-th of them at a time; a step waits only where a mean takes longer than "
+                    "tau steps; two more vectors of memory",
+                .parameters = with_outer_step(with_fragments({outer_period()}))},
+      .traits = {.exchange = exchange_pattern::all,
+                 .synchronous = true,
+                 .default_codec = "e3m0",
+                 .on_loss = interrupted_round::repeat,
+                 .promises = {.follows_mean_gradient = false, .sgd_alone = false}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<streaming_diloco>(s);
+      },
+      .packs_parts = [](const arguments&) { return true; },
+  };
+}
 
 } // namespace gossamer::actors

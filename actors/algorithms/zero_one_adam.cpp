@@ -154,41 +154,45 @@ private:
 
 } // namespace
 
-const algorithm_entry zero_one_adam_entry{
-    .about = {.name = "zero-one-adam",
-              .summary = "1-bit Adam with few exact means in its warm-up, and steps alone behind it",
-              .maths =
-                  "T_w steps: G = (1/n) sum_i g_i, v <- beta2 v + (1 - beta2) G^2, or G = mean of C(g_i)\n"
-                  "           m <- beta1 m + (1 - beta1) G,  x <- x - gamma_t (m / (sqrt(v) + epsilon) + lambda x)\n"
-                  "then: m_i <- beta1 m_i + (1 - beta1) g_i,  u_i <- u_i + gamma_t m_i,  Gamma <- Gamma + gamma_t\n"
-                  "      x_i = y - u_i / (sqrt(v) + epsilon) - Gamma lambda y\n"
-                  "every k steps: u <- mean of C(u_i), m_i <- u / Gamma, y <- x_i of it, u_i <- 0, Gamma <- 0",
-              .reference = "Lu, Li, Zhang, De Sa, He: Maximizing communication efficiency for large-scale training via "
-                           "0/1 Adam, ICLR 2023, algorithm 1",
-              .cost = "2(n-1) messages sent by each worker per step that exchanges: 2(n-1)/n * 32d payload bits in one "
-                      "that learns v, 2(n-1)/n * bits(C) of the elements that move in others; six more vectors of "
-                      "memory; between exchanges nobody waits for anybody",
-              .parameters = with_one_bit_moments(
-                  {{.key = "variance-updates",
-                    .kind = parameter::type::integer,
-                    .fallback = "16",
-                    .meaning = "kappa: after so many steps that learn v, their distance doubles; in the paper 16",
-                    .min = 1},
-                   {.key = "double-after",
-                    .kind = parameter::type::integer,
-                    .fallback = "100",
-                    .meaning = "D: behind the warm-up k doubles after so many steps; in the paper 32678",
-                    .min = 1},
-                   {.key = "max-period",
-                    .kind = parameter::type::integer,
-                    .fallback = "4",
-                    .meaning = "H, the largest k; in the paper 16",
-                    .min = 1,
-                    .max = 65536}},
-                  "1e-5")},
-    .traits = traits_of_one_bit_moments(),
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },
-    .packs_parts = [](const arguments&) { return true; },
-};
+algorithm_entry zero_one_adam_entry() {
+  return {
+      .about = {.name = "zero-one-adam",
+                .summary = "1-bit Adam with few exact means in its warm-up, and steps alone behind it",
+                .maths =
+                    "T_w steps: G = (1/n) sum_i g_i, v <- beta2 v + (1 - beta2) G^2, or G = mean of C(g_i)\n"
+                    "           m <- beta1 m + (1 - beta1) G,  x <- x - gamma_t (m / (sqrt(v) + epsilon) + lambda x)\n"
+                    "then: m_i <- beta1 m_i + (1 - beta1) g_i,  u_i <- u_i + gamma_t m_i,  Gamma <- Gamma + gamma_t\n"
+                    "      x_i = y - u_i / (sqrt(v) + epsilon) - Gamma lambda y\n"
+                    "every k steps: u <- mean of C(u_i), m_i <- u / Gamma, y <- x_i of it, u_i <- 0, Gamma <- 0",
+                .reference =
+                    "Lu, Li, Zhang, De Sa, He: Maximizing communication efficiency for large-scale training via "
+                    "0/1 Adam, ICLR 2023, algorithm 1",
+                .cost =
+                    "2(n-1) messages sent by each worker per step that exchanges: 2(n-1)/n * 32d payload bits in one "
+                    "that learns v, 2(n-1)/n * bits(C) of the elements that move in others; six more vectors of "
+                    "memory; between exchanges nobody waits for anybody",
+                .parameters = with_one_bit_moments(
+                    {{.key = "variance-updates",
+                      .kind = parameter::type::integer,
+                      .fallback = "16",
+                      .meaning = "kappa: after so many steps that learn v, their distance doubles; in the paper 16",
+                      .min = 1},
+                     {.key = "double-after",
+                      .kind = parameter::type::integer,
+                      .fallback = "100",
+                      .meaning = "D: behind the warm-up k doubles after so many steps; in the paper 32678",
+                      .min = 1},
+                     {.key = "max-period",
+                      .kind = parameter::type::integer,
+                      .fallback = "4",
+                      .meaning = "H, the largest k; in the paper 16",
+                      .min = 1,
+                      .max = 65536}},
+                    "1e-5")},
+      .traits = traits_of_one_bit_moments(),
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<zero_one_adam>(s); },
+      .packs_parts = [](const arguments&) { return true; },
+  };
+}
 
 } // namespace gossamer::actors

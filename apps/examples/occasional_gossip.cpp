@@ -7,7 +7,7 @@
 
 // snippet main begin
 int main(int argc, char** argv) {
-  const std::array algorithms{own::entry};
+  const std::array algorithms{own::entry()};
   return gossamer::apps::run_command(argc, argv, algorithms);
 }
 // snippet main end

@@ -39,21 +39,23 @@ private:
   std::uint64_t period_;
 };
 
-inline const algorithm_entry entry{
-    .about = {.name = "occasional-gossip",
-              .summary = "averages with the neighbours every so many steps",
-              .parameters = {{.key = "period",
-                              .kind = parameter::type::integer,
-                              .fallback = "4",
-                              .meaning = "in steps",
-                              .min = 1}}},
-    .traits = {.exchange = exchange_pattern::neighbours,
-               .synchronous = true,
-               .promises = {.lossy_codecs_move_mean = true}},
-    .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-      return std::make_unique<occasional_gossip>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
-    },
-};
+inline algorithm_entry entry() {
+  return {
+      .about = {.name = "occasional-gossip",
+                .summary = "averages with the neighbours every so many steps",
+                .parameters = {{.key = "period",
+                                .kind = parameter::type::integer,
+                                .fallback = "4",
+                                .meaning = "in steps",
+                                .min = 1}}},
+      .traits = {.exchange = exchange_pattern::neighbours,
+                 .synchronous = true,
+                 .promises = {.lossy_codecs_move_mean = true}},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<occasional_gossip>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")));
+      },
+  };
+}
 // snippet algorithm end
 
 } // namespace own

@@ -15,11 +15,13 @@ std::unique_ptr<model> make_linear(const arguments& given, const dataset& train)
 
 } // namespace
 
-const model_entry linear_model{.about = {.name = "linear",
-                                         .summary = "least squares for real targets; ridge with l2, lasso with l1",
-                                         .maths = "loss(w, b; a, y) = (w.a + b - y)^2 / 2; begins at 0",
-                                         .cost = "4 operations per stored feature and sample",
-                                         .parameters = {l1_parameter(), l2_parameter()}},
-                               .make = make_linear};
+model_entry linear_model() {
+  return {.about = {.name = "linear",
+                    .summary = "least squares for real targets; ridge with l2, lasso with l1",
+                    .maths = "loss(w, b; a, y) = (w.a + b - y)^2 / 2; begins at 0",
+                    .cost = "4 operations per stored feature and sample",
+                    .parameters = {l1_parameter(), l2_parameter()}},
+          .make = make_linear};
+}
 
 } // namespace gossamer::compute::detail

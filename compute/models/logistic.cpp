@@ -19,13 +19,14 @@ std::unique_ptr<model> make_logistic(const arguments& given, const dataset& trai
 
 } // namespace
 
-const model_entry logistic_model{
-    .about = {.name = "logistic",
-              .summary = "logistic regression for two classes",
-              .maths = "loss(w, b; a, y) = log(1 + exp(-y (w.a + b))), y = -1 for class 0 and 1 "
-                       "for class 1; begins at 0",
-              .cost = "4 operations per stored feature and sample",
-              .parameters = {l1_parameter(), l2_parameter()}},
-    .make = make_logistic};
+model_entry logistic_model() {
+  return {.about = {.name = "logistic",
+                    .summary = "logistic regression for two classes",
+                    .maths = "loss(w, b; a, y) = log(1 + exp(-y (w.a + b))), y = -1 for class 0 and 1 "
+                             "for class 1; begins at 0",
+                    .cost = "4 operations per stored feature and sample",
+                    .parameters = {l1_parameter(), l2_parameter()}},
+          .make = make_logistic};
+}
 
 } // namespace gossamer::compute::detail

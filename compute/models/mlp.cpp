@@ -21,25 +21,26 @@ std::unique_ptr<model> make_mlp(const arguments& given, const dataset& train) {
 
 } // namespace
 
-const model_entry mlp_model{
-    .about = {.name = "mlp",
-              .summary = "fully connected layers, for classes or real targets",
-              .maths = "a_l = activation(W_l^T a_(l-1) + b_l); the last layer as in softmax or linear; "
-                       "begins at W_l ~ N(0, 2 / inputs), b_l = 0",
-              .reference = "initial point: He, Zhang, Ren, Sun, Delving deep into rectifiers, 2015",
-              .cost = "6 * parameters operations per sample, less the first layer's share of errors",
-              .parameters = {{.key = "hidden",
-                              .kind = parameter::type::integers,
-                              .fallback = "100",
-                              .meaning = "widths of the hidden layers",
-                              .min = 1,
-                              .max = 1e6},
-                             l2_parameter(),
-                             {.key = "activation",
-                              .kind = parameter::type::choice,
-                              .fallback = "relu",
-                              .meaning = "function between the layers",
-                              .choices = {"relu", "tanh"}}}},
-    .make = make_mlp};
+model_entry mlp_model() {
+  return {.about = {.name = "mlp",
+                    .summary = "fully connected layers, for classes or real targets",
+                    .maths = "a_l = activation(W_l^T a_(l-1) + b_l); the last layer as in softmax or linear; "
+                             "begins at W_l ~ N(0, 2 / inputs), b_l = 0",
+                    .reference = "initial point: He, Zhang, Ren, Sun, Delving deep into rectifiers, 2015",
+                    .cost = "6 * parameters operations per sample, less the first layer's share of errors",
+                    .parameters = {{.key = "hidden",
+                                    .kind = parameter::type::integers,
+                                    .fallback = "100",
+                                    .meaning = "widths of the hidden layers",
+                                    .min = 1,
+                                    .max = 1e6},
+                                   l2_parameter(),
+                                   {.key = "activation",
+                                    .kind = parameter::type::choice,
+                                    .fallback = "relu",
+                                    .meaning = "function between the layers",
+                                    .choices = {"relu", "tanh"}}}},
+          .make = make_mlp};
+}
 
 } // namespace gossamer::compute::detail

@@ -98,25 +98,26 @@ std::unique_ptr<model> make_quadratic(const arguments& given, const dataset& tra
 
 } // namespace
 
-const model_entry quadratic_model{
-    .about = {.name = "quadratic",
-              .summary = "separable quadratic around each sample: smoothness, convexity and the "
-                         "minimum are known",
-              .maths = "loss(x; c) = sum_k a_k (x_k - c_k)^2 / 2, a_k = mu (l / mu)^(k / (d - 1)); "
-                       "least at the mean of the rows; begins at 0; the targets are not looked at",
-              .cost = "6 operations per stored feature and sample",
-              .parameters = {{.key = "mu",
-                              .kind = parameter::type::real,
-                              .fallback = "0.1",
-                              .meaning = "least curvature (strong convexity)",
-                              .min = 1e-9,
-                              .max = 1e9},
-                             {.key = "l",
-                              .kind = parameter::type::real,
-                              .fallback = "1",
-                              .meaning = "greatest curvature (smoothness)",
-                              .min = 1e-9,
-                              .max = 1e9}}},
-    .make = make_quadratic};
+model_entry quadratic_model() {
+  return {.about = {.name = "quadratic",
+                    .summary = "separable quadratic around each sample: smoothness, convexity and the "
+                               "minimum are known",
+                    .maths = "loss(x; c) = sum_k a_k (x_k - c_k)^2 / 2, a_k = mu (l / mu)^(k / (d - 1)); "
+                             "least at the mean of the rows; begins at 0; the targets are not looked at",
+                    .cost = "6 operations per stored feature and sample",
+                    .parameters = {{.key = "mu",
+                                    .kind = parameter::type::real,
+                                    .fallback = "0.1",
+                                    .meaning = "least curvature (strong convexity)",
+                                    .min = 1e-9,
+                                    .max = 1e9},
+                                   {.key = "l",
+                                    .kind = parameter::type::real,
+                                    .fallback = "1",
+                                    .meaning = "greatest curvature (smoothness)",
+                                    .min = 1e-9,
+                                    .max = 1e9}}},
+          .make = make_quadratic};
+}
 
 } // namespace gossamer::compute::detail

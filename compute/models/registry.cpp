@@ -7,10 +7,10 @@
 namespace gossamer::compute {
 
 const registry<model_entry>& models() {
-  static const std::array entries{detail::quadratic_model,   detail::linear_model,     detail::logistic_model,
-                                  detail::softmax_model,     detail::mlp_model,        detail::cnn_model,
-                                  detail::resnet_model,      detail::vgg_model,        detail::alexnet_model,
-                                  detail::transformer_model, detail::torchscript_model};
+  using namespace detail;
+  static const std::array entries{quadratic_model(), linear_model(),      logistic_model(),   softmax_model(),
+                                  mlp_model(),       cnn_model(),         resnet_model(),     vgg_model(),
+                                  alexnet_model(),   transformer_model(), torchscript_model()};
   static const registry<model_entry> table{"model", entries};
   return table;
 }

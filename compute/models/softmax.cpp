@@ -15,12 +15,13 @@ std::unique_ptr<model> make_softmax(const arguments& given, const dataset& train
 
 } // namespace
 
-const model_entry softmax_model{
-    .about = {.name = "softmax",
-              .summary = "multinomial logistic regression for any number of classes",
-              .maths = "loss(W, b; a, y) = log(sum_k exp z_k) - z_y, z = W^T a + b; begins at 0",
-              .cost = "4 * classes operations per stored feature and sample",
-              .parameters = {l1_parameter(), l2_parameter()}},
-    .make = make_softmax};
+model_entry softmax_model() {
+  return {.about = {.name = "softmax",
+                    .summary = "multinomial logistic regression for any number of classes",
+                    .maths = "loss(W, b; a, y) = log(sum_k exp z_k) - z_y, z = W^T a + b; begins at 0",
+                    .cost = "4 * classes operations per stored feature and sample",
+                    .parameters = {l1_parameter(), l2_parameter()}},
+          .make = make_softmax};
+}
 
 } // namespace gossamer::compute::detail

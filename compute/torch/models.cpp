@@ -156,94 +156,115 @@ constexpr auto arithmetic = "LibTorch's; bench/torch_bench.py compares it with a
 
 } // namespace
 
-const model_entry cnn_model{
-    .about = {.name = "cnn",
-              .summary = "two convolutions of pictures, by LibTorch",
-              .maths = "twice conv 5x5, relu, max-pool 2x2, of width and 2 width channels; then two fully connected "
-                       "layers; begins at weights N(0, 2 / inputs of a unit), biases 0",
-              .cost = arithmetic,
-              .parameters = {whole("width", "16", "channels of the first convolution", 1, 4096),
-                             whole("hidden", "128", "width of the hidden layer", 1, 1e6), l2_parameter(),
-                             threads_parameter()}},
-    .make = make_cnn,
-    .augments = true};
+model_entry cnn_model() {
+  return {
+      .about = {.name = "cnn",
+                .summary = "two convolutions of pictures, by LibTorch",
+                .maths = "twice conv 5x5, relu, max-pool 2x2, of width and 2 width channels; then two fully connected "
+                         "layers; begins at weights N(0, 2 / inputs of a unit), biases 0",
+                .cost = arithmetic,
+                .parameters = {whole("width", "16", "channels of the first convolution", 1, 4096),
+                               whole("hidden", "128", "width of the hidden layer", 1, 1e6), l2_parameter(),
+                               threads_parameter()}},
+      .make = make_cnn,
+      .augments = true,
+  };
+}
 
-const model_entry resnet_model{
-    .about = {.name = "resnet",
-              .summary = "residual network for small pictures, by LibTorch",
-              .maths = "conv 3x3, then three stages of (depth - 2) / 6 blocks of width, 2 width and 4 width channels, "
-                       "the mean over the picture, and one layer\n"
-                       "block: relu(x + bn(conv(relu(bn(conv x))))), shortcuts without parameters (option A)",
-              .reference = "He, Zhang, Ren, Sun, Deep residual learning for image recognition, 2015, section 4.2",
-              .cost = arithmetic,
-              .parameters = {whole("depth", "20", "layers with weights: 6 n + 2", 8, 1202),
-                             whole("width", "16", "channels of the first stage", 1, 4096), l2_parameter(),
-                             threads_parameter()}},
-    .make = make_resnet,
-    .augments = true};
+model_entry resnet_model() {
+  return {
+      .about = {.name = "resnet",
+                .summary = "residual network for small pictures, by LibTorch",
+                .maths =
+                    "conv 3x3, then three stages of (depth - 2) / 6 blocks of width, 2 width and 4 width channels, "
+                    "the mean over the picture, and one layer\n"
+                    "block: relu(x + bn(conv(relu(bn(conv x))))), shortcuts without parameters (option A)",
+                .reference = "He, Zhang, Ren, Sun, Deep residual learning for image recognition, 2015, section 4.2",
+                .cost = arithmetic,
+                .parameters = {whole("depth", "20", "layers with weights: 6 n + 2", 8, 1202),
+                               whole("width", "16", "channels of the first stage", 1, 4096), l2_parameter(),
+                               threads_parameter()}},
+      .make = make_resnet,
+      .augments = true,
+  };
+}
 
-const model_entry vgg_model{
-    .about = {.name = "vgg",
-              .summary = "plain deep convolutional network, by LibTorch",
-              .maths = "five stages of convolutions 3x3 of 64 to 512 channels, each with batch normalisation and relu, "
-                       "and max-pool 2x2; the mean over the picture, and one layer",
-              .reference = "Simonyan, Zisserman, Very deep convolutional networks for large-scale image recognition, "
-                           "2015, table 1",
-              .cost = arithmetic,
-              .parameters = {{.key = "depth",
-                              .kind = parameter::type::choice,
-                              .fallback = "11",
-                              .meaning = "layers with weights in the original, which had three in the end",
-                              .choices = {"11", "13", "16", "19"}},
-                             l2_parameter(),
-                             threads_parameter()}},
-    .make = make_vgg,
-    .augments = true};
+model_entry vgg_model() {
+  return {
+      .about = {.name = "vgg",
+                .summary = "plain deep convolutional network, by LibTorch",
+                .maths =
+                    "five stages of convolutions 3x3 of 64 to 512 channels, each with batch normalisation and relu, "
+                    "and max-pool 2x2; the mean over the picture, and one layer",
+                .reference = "Simonyan, Zisserman, Very deep convolutional networks for large-scale image recognition, "
+                             "2015, table 1",
+                .cost = arithmetic,
+                .parameters = {{.key = "depth",
+                                .kind = parameter::type::choice,
+                                .fallback = "11",
+                                .meaning = "layers with weights in the original, which had three in the end",
+                                .choices = {"11", "13", "16", "19"}},
+                               l2_parameter(),
+                               threads_parameter()}},
+      .make = make_vgg,
+      .augments = true,
+  };
+}
 
-const model_entry alexnet_model{
-    .about = {.name = "alexnet",
-              .summary = "AlexNet for small pictures, by LibTorch",
-              .maths = "conv 3x3 of 64 (stride 2), 192, 384, 256 and 256 channels with relu, max-pool 2x2 after the "
-                       "first, second and last; three fully connected layers; no dropout",
-              .reference = "Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural "
-                           "networks, 2012",
-              .cost = arithmetic,
-              .parameters = {whole("hidden", "4096", "width of the hidden layers", 1, 1e5), l2_parameter(),
-                             threads_parameter()}},
-    .make = make_alexnet,
-    .augments = true};
+model_entry alexnet_model() {
+  return {
+      .about = {.name = "alexnet",
+                .summary = "AlexNet for small pictures, by LibTorch",
+                .maths = "conv 3x3 of 64 (stride 2), 192, 384, 256 and 256 channels with relu, max-pool 2x2 after the "
+                         "first, second and last; three fully connected layers; no dropout",
+                .reference = "Krizhevsky, Sutskever, Hinton, ImageNet classification with deep convolutional neural "
+                             "networks, 2012",
+                .cost = arithmetic,
+                .parameters = {whole("hidden", "4096", "width of the hidden layers", 1, 1e5), l2_parameter(),
+                               threads_parameter()}},
+      .make = make_alexnet,
+      .augments = true,
+  };
+}
 
-const model_entry transformer_model{
-    .about = {.name = "transformer",
-              .summary = "causal language model on bytes, by LibTorch",
-              .maths = "x = token + position; x += attention(norm(x)), x += W gelu(V norm(x)) in each layer; logits = "
-                       "head(norm(x)); loss: mean cross entropy of the next byte\n"
-                       "begins at weights N(0, 0.02^2), those before an addition smaller by sqrt(2 layers)",
-              .reference = "Vaswani et al., Attention is all you need, 2017; Radford et al., Language models are "
-                           "unsupervised multitask learners, 2019",
-              .cost = arithmetic,
-              .parameters = {whole("layers", "2", "of attention", 1, 1000),
-                             whole("width", "128", "of a byte", 1, 65536),
-                             whole("heads", "4", "of attention; width is a multiple", 1, 1024),
-                             whole("context", "64", "bytes of a sample, the same as the data's", 1, 65536),
-                             l2_parameter(), threads_parameter()}},
-    .make = make_transformer};
+model_entry transformer_model() {
+  return {
+      .about = {.name = "transformer",
+                .summary = "causal language model on bytes, by LibTorch",
+                .maths =
+                    "x = token + position; x += attention(norm(x)), x += W gelu(V norm(x)) in each layer; logits = "
+                    "head(norm(x)); loss: mean cross entropy of the next byte\n"
+                    "begins at weights N(0, 0.02^2), those before an addition smaller by sqrt(2 layers)",
+                .reference = "Vaswani et al., Attention is all you need, 2017; Radford et al., Language models are "
+                             "unsupervised multitask learners, 2019",
+                .cost = arithmetic,
+                .parameters = {whole("layers", "2", "of attention", 1, 1000),
+                               whole("width", "128", "of a byte", 1, 65536),
+                               whole("heads", "4", "of attention; width is a multiple", 1, 1024),
+                               whole("context", "64", "bytes of a sample, the same as the data's", 1, 65536),
+                               l2_parameter(), threads_parameter()}},
+      .make = make_transformer,
+  };
+}
 
-const model_entry torchscript_model{
-    .about = {.name = "torchscript",
-              .summary = "any module that PyTorch has scripted, by LibTorch",
-              .maths = "loss: cross entropy of its outputs (samples, classes); for real targets (z - y)^2 / 2 of its "
-                       "outputs (samples) or (samples, 1); of text, the mean over the bytes\n"
-                       "begins at the parameters in the file, which is the same on all nodes; docs/your-own-model.md",
-              .cost = arithmetic,
-              .parameters = {{.key = "file",
-                              .kind = parameter::type::path,
-                              .fallback = "",
-                              .meaning = "what torch.jit.script(model).save(...) has written",
-                              .required = true},
-                             l2_parameter(),
-                             threads_parameter()}},
-    .make = make_torchscript,
-    .augments = true};
+model_entry torchscript_model() {
+  return {
+      .about = {.name = "torchscript",
+                .summary = "any module that PyTorch has scripted, by LibTorch",
+                .maths = "loss: cross entropy of its outputs (samples, classes); for real targets (z - y)^2 / 2 of its "
+                         "outputs (samples) or (samples, 1); of text, the mean over the bytes\n"
+                         "begins at the parameters in the file, which is the same on all nodes; docs/your-own-model.md",
+                .cost = arithmetic,
+                .parameters = {{.key = "file",
+                                .kind = parameter::type::path,
+                                .fallback = "",
+                                .meaning = "what torch.jit.script(model).save(...) has written",
+                                .required = true},
+                               l2_parameter(),
+                               threads_parameter()}},
+      .make = make_torchscript,
+      .augments = true,
+  };
+}
 
 } // namespace gossamer::compute::detail

@@ -4,12 +4,19 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <set>
 
 #include "own_parts.hpp"
 #include "support/usage_error.hpp"
 
 namespace gossamer::actors {
 namespace {
+
+const auto names_before_main = algorithms().names();
+
+TEST(names_of_algorithms, can_be_read_before_main) {
+  EXPECT_THAT(names_before_main, testing::Each(testing::Not(testing::IsEmpty())));
+}
 
 INSTANTIATE_TEST_SUITE_P(registry, algorithm_law,
                          testing::ValuesIn(algorithm_cases({algorithms().begin(), algorithms().end()})), law_name);
@@ -33,13 +40,10 @@ algorithm_entry parted_servers(std::string name, bool to_the_bit) {
   return result;
 }
 
-std::span<const algorithm_entry> own_algorithms() { // not before `main`, when the built-in ones are made
-  static const std::array entries{parted_servers("own-servers", true), parted_servers("own-rounding-servers", false)};
-  return entries;
-}
+const std::array own_algorithms{parted_servers("own-servers", true), parted_servers("own-rounding-servers", false)};
 
 INSTANTIATE_TEST_SUITE_P(own, algorithm_law,
-                         testing::ValuesIn(algorithm_cases(own_algorithms(), all_codecs(),
+                         testing::ValuesIn(algorithm_cases(own_algorithms, all_codecs(),
                                                            {"own-servers:shards=2", "own-rounding-servers:shards=3"})),
                          law_name);
 
@@ -52,9 +56,18 @@ TEST(cases_of_algorithms, give_every_parameter_that_has_no_default) {
 }
 
 TEST(cases_of_algorithms, are_not_left_out_in_silence) {
-  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms()); }), testing::HasSubstr("own-servers"));
-  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms(), compress::codecs(), {"own-server:shards=2"}); }),
+  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms); }), testing::HasSubstr("own-servers"));
+  EXPECT_THAT(usage_error([] { algorithm_cases(own_algorithms, compress::codecs(), {"own-server:shards=2"}); }),
               testing::HasSubstr("own-server'"));
+}
+
+TEST(cases_of_algorithms, have_numbers_of_parameters_that_some_algorithm_has) {
+  std::set<std::string> keys;
+  for (const auto& entry : algorithms())
+    for (const auto& p : entry.about.parameters)
+      keys.insert(p.key);
+  for (const auto& [key, number] : testing_support::protocol_numbers)
+    EXPECT_THAT(keys, testing::Contains(key));
 }
 
 // A rule of AD-PSGD: active workers ask passive ones only.

@@ -1,7 +1,7 @@
 // The promises of every model, checked for every entry of the registry on dense and on sparse data.
 #include "gossamer/compute/model_file.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,12 @@
 
 namespace gossamer::compute {
 namespace {
+
+const auto names_before_main = models().names();
+
+TEST(names_of_models, can_be_read_before_main) {
+  EXPECT_THAT(names_before_main, testing::Each(testing::Not(testing::IsEmpty())));
+}
 
 struct model_case {
   std::string text;

@@ -145,8 +145,7 @@ std::unique_ptr<algorithm> make(const algorithm_setup& s) {
 
 /// An entry with another name and another algorithm; parameters and traits stay.
 template <class Mutant>
-algorithm_entry mutant(const char* name, const algorithm_entry& original) {
-  algorithm_entry e = original;
+algorithm_entry mutant(const char* name, algorithm_entry e) {
   e.about.name = name;
   e.make = make<Mutant>;
   return e;
@@ -154,7 +153,7 @@ algorithm_entry mutant(const char* name, const algorithm_entry& original) {
 
 /// AsyLPG whose workers send gradients in 16 bits, whatever was asked.
 inline algorithm_entry wide_asy_lpg() {
-  algorithm_entry e = actors::asy_lpg_entry;
+  algorithm_entry e = actors::asy_lpg_entry();
   e.about.name = "wide-asy-lpg";
   e.make = [](const algorithm_setup& s) {
     return actors::make_svrg_worker(s, compress::make_codec("uniform:bits=16"));
@@ -162,16 +161,12 @@ inline algorithm_entry wide_asy_lpg() {
   return e;
 }
 
-/// A function, since it copies entries of other files, which are initialised by then.
-inline const auto& algorithms() {
-  static const std::array all{mutant<lone>("lone-ad-psgd", actors::ad_psgd_entry),
-                              mutant<lone>("lone-dcd-psgd", actors::dcd_psgd_entry),
-                              mutant<half_dcd_psgd>("half-dcd-psgd", actors::dcd_psgd_entry),
-                              mutant<forgetful_cser>("forgetful-cser", actors::cser_entry),
-                              mutant<doubling_marsit>("doubling-marsit", actors::marsit_entry),
-                              wide_asy_lpg()};
-  return all;
-}
+inline const std::array algorithms{mutant<lone>("lone-ad-psgd", actors::ad_psgd_entry()),
+                                   mutant<lone>("lone-dcd-psgd", actors::dcd_psgd_entry()),
+                                   mutant<half_dcd_psgd>("half-dcd-psgd", actors::dcd_psgd_entry()),
+                                   mutant<forgetful_cser>("forgetful-cser", actors::cser_entry()),
+                                   mutant<doubling_marsit>("doubling-marsit", actors::marsit_entry()),
+                                   wide_asy_lpg()};
 
 inline const compress::codec_entry lossy_min_max{
     .about = {.name = "lossy-min-max",

@@ -86,7 +86,7 @@ run_options understood(const flags& given) {
 
 std::vector<judged_shape> found_in(const reproduction& r) {
   const std::array codecs{mutants::lossy_min_max};
-  const program self{"mutants", {.own = {.algorithms = mutants::algorithms(), .codecs = codecs}}};
+  const program self{"mutants", {.own = {.algorithms = mutants::algorithms, .codecs = codecs}}};
   const test::scratch_folder folder;
   return judge(r, carry_out(r, {.self = self, .understand = understood, .folder = folder.path(), .jobs = 1}));
 }

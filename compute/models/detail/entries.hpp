@@ -4,17 +4,18 @@
 
 namespace gossamer::compute::detail {
 
-extern const model_entry quadratic_model;
-extern const model_entry linear_model;
-extern const model_entry logistic_model;
-extern const model_entry softmax_model;
-extern const model_entry mlp_model;
-extern const model_entry cnn_model;
-extern const model_entry resnet_model;
-extern const model_entry vgg_model;
-extern const model_entry alexnet_model;
-extern const model_entry transformer_model;
-extern const model_entry torchscript_model;
+// Functions rather than objects, so that the table does not depend on the order in which files are initialised.
+model_entry quadratic_model();
+model_entry linear_model();
+model_entry logistic_model();
+model_entry softmax_model();
+model_entry mlp_model();
+model_entry cnn_model();
+model_entry resnet_model();
+model_entry vgg_model();
+model_entry alexnet_model();
+model_entry transformer_model();
+model_entry torchscript_model();
 
 /// The parameters that models share: l1 and l2.
 parameter l1_parameter();
