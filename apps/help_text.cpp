@@ -14,12 +14,6 @@ using entries = std::vector<std::pair<std::string, std::string>>; // a name, and
 
 constexpr std::size_t longest_name = 26; // of an entry whose meaning begins on the same line
 
-std::string capital(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
-}
-
 /// Returns the column in which the meanings of all entries begin.
 std::size_t column_of(const std::vector<entries>& all) {
   std::size_t longest = 0;
@@ -50,6 +44,12 @@ entries entries_of(const std::vector<flag_text>& flags) {
 }
 
 } // namespace
+
+std::string capital(std::string text) {
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  return text;
+}
 
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t used, std::size_t width) {
   std::string result;

@@ -2,6 +2,7 @@
 #include "gossamer/apps/detail/manual.hpp"
 
 #include "gossamer/apps/detail/commands.hpp"
+#include "gossamer/apps/detail/help_text.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/file.hpp"
 
@@ -32,12 +33,6 @@ std::string roff(std::string_view text) {
       result += c;
   }
   return result;
-}
-
-std::string capital(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
 }
 
 std::string head(const std::string& page, const std::string& program) {
@@ -131,10 +126,7 @@ std::string program_page(const program& p, const CLI::App& app) {
 
 void write_manual(const program& p, const CLI::App& app, const std::string& folder) {
   constexpr auto remedy = "choose another folder";
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem)
-    throw error(errc::io, fmt::format("cannot make the folder {}: {}", folder, problem.message()), remedy);
+  make_folder(folder, remedy);
   const auto write = [&](const std::string& name, const std::string& text) {
     write_text((std::filesystem::path{folder} / (name + ".1")).string(), text, remedy);
   };

@@ -27,11 +27,4 @@ std::uint64_t read_omega(bit_reader& in) {
 
 } // namespace detail
 
-void put_delta(bit_writer& out, std::uint64_t n) noexcept {
-  put_gamma(out, static_cast<std::uint64_t>(log2_of(n) + 1));
-  out.put(detail::below_leading_one(n), log2_of(n));
-}
-
-std::uint64_t take_delta(bit_reader& in) { return take_rest(in, take_gamma(in) - 1); }
-
 } // namespace gossamer::compress::elias

@@ -12,7 +12,6 @@
 /// number in the order of docs/wire-format.md, the least significant bit first. So the codes have the lengths of the
 /// literature, and its bits but for that order.
 ///   gamma: N zeros, then n.
-///   delta: gamma of N + 1, then the N bits below the leading one.
 ///   omega: w(n), then a zero, where w(1) is nothing and w(n) is w(N), then n.
 /// Every integer has one code, and no code begins another. Readers refuse numbers of more than 64 bits and streams that
 /// end too early (errc::bad_packet). Cost: O(1) a number.
@@ -26,9 +25,7 @@ constexpr int log2_of(std::uint64_t n) noexcept { return 63 - std::countl_zero(n
 
 /// Lengths in bits.
 constexpr int gamma_bits(std::uint64_t n) noexcept { return 2 * log2_of(n) + 1; }
-constexpr int delta_bits(std::uint64_t n) noexcept {
-  return gamma_bits(static_cast<std::uint64_t>(log2_of(n) + 1)) + log2_of(n);
-}
+
 namespace detail {
 
 constexpr std::uint64_t below_leading_one(std::uint64_t n) noexcept { return n ^ std::uint64_t{1} << log2_of(n); }
@@ -110,8 +107,6 @@ inline void put_gamma(bit_writer& out, std::uint64_t n) noexcept {
   out.put(detail::below_leading_one(n), log2_of(n));
 }
 
-void put_delta(bit_writer& out, std::uint64_t n) noexcept;
-
 template <class Writer>
 void put_omega(Writer& out, std::uint64_t n) noexcept {
   if (n < detail::small) {
@@ -132,8 +127,6 @@ inline std::uint64_t take_gamma(bit_reader& in) {
   in.skip(2 * zeros + 1);
   return low_bits(next >> (zeros + 1), zeros) | std::uint64_t{1} << zeros;
 }
-
-std::uint64_t take_delta(bit_reader& in);
 
 inline std::uint64_t take_omega(bit_reader& in) {
   const auto [number, length] = detail::omega_beginnings[low_bits(in.peek(), detail::beginning_bits)];

@@ -28,12 +28,6 @@ void pack_signs(std::span<const float> v, std::span<std::uint64_t> words) {
   clear_padding(words, v.size());
 }
 
-void signs_to_values(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
-  GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
-  count_decoding(sign_wire_number, values.size());
-  detail::unpack_sign_bits(std::as_bytes(words).data(), magnitude, values);
-}
-
 void add_signs(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept {
   GOSSAMER_ASSERT(words.size() == sign_words(values.size()), "64 elements share a word");
   count_decoding(sign_wire_number, values.size());

@@ -19,8 +19,6 @@ constexpr std::size_t sign_words(std::size_t elements) noexcept { return element
 /// @error errc::diverged when v holds NaN or infinity; names the first
 void pack_signs(std::span<const float> v, std::span<std::uint64_t> words);
 
-/// values_i = magnitude where the bit is 1, else -magnitude.
-void signs_to_values(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept;
 /// values_i += magnitude where the bit is 1, else values_i -= magnitude.
 void add_signs(std::span<const std::uint64_t> words, float magnitude, std::span<float> values) noexcept;
 

@@ -29,6 +29,9 @@ std::vector<char*> with_help_flag(const CLI::App& app, std::vector<char*> words)
 /// Returns what a program says when it is called with nothing.
 std::string short_help(const std::string& program);
 
+/// Returns a text whose first letter is a capital.
+std::string capital(std::string text);
+
 /// Returns a text broken into lines between words. All but the first begin with `indent` spaces.
 /// @param used columns that are in use already before the text
 std::string wrapped(std::string_view text, std::size_t indent, std::size_t used, std::size_t width);

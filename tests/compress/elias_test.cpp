@@ -23,7 +23,6 @@ struct code {
 };
 
 constexpr code codes[] = {{"gamma", elias::gamma_bits, elias::put_gamma, elias::take_gamma},
-                          {"delta", elias::delta_bits, elias::put_delta, elias::take_delta},
                           {"omega", elias::omega_bits, elias::put_omega, elias::take_omega}};
 
 std::uint64_t bits_of(const code& c, const std::vector<std::uint64_t>& numbers) {
@@ -90,28 +89,19 @@ TEST(elias, reads_what_it_wrote) {
 TEST(elias, has_the_published_lengths) {
   struct row {
     std::uint64_t n;
-    int gamma, delta, omega;
+    int gamma, omega;
   };
-  for (const auto& [n, gamma, delta, omega] : {row{1, 1, 1, 1},
-                                               {2, 3, 4, 3},
-                                               {3, 3, 4, 3},
-                                               {4, 5, 5, 6},
-                                               {8, 7, 8, 7},
-                                               {15, 7, 8, 7},
-                                               {16, 9, 9, 11},
-                                               {largest, 127, 76, 76}}) {
+  for (const auto& [n, gamma, omega] :
+       {row{1, 1, 1}, {2, 3, 3}, {3, 3, 3}, {4, 5, 6}, {8, 7, 7}, {15, 7, 7}, {16, 9, 11}, {largest, 127, 76}}) {
     EXPECT_EQ(elias::gamma_bits(n), gamma) << n;
-    EXPECT_EQ(elias::delta_bits(n), delta) << n;
     EXPECT_EQ(elias::omega_bits(n), omega) << n;
   }
 }
 
 TEST(elias, sends_the_leading_one_and_then_the_least_significant_bits_first) {
-  const auto& [gamma, delta, omega] = codes;
+  const auto& [gamma, omega] = codes;
   EXPECT_EQ(text_of(gamma, 1), "1");
   EXPECT_EQ(text_of(gamma, 6), "00101");
-  EXPECT_EQ(text_of(delta, 1), "1");
-  EXPECT_EQ(text_of(delta, 6), "01101");
   EXPECT_EQ(text_of(omega, 1), "0");
   EXPECT_EQ(text_of(omega, 3), "110");
   EXPECT_EQ(text_of(omega, 6), "101010");
@@ -129,11 +119,9 @@ TEST(elias, refuses_streams_that_end_within_a_number) {
 }
 
 TEST(elias, refuses_numbers_of_more_than_64_bits) {
-  const auto& [gamma, delta, omega] = codes;
+  const auto& [gamma, omega] = codes;
   const std::vector<std::byte> zeros(20), ones(20, std::byte{0xFF});
   EXPECT_THAT(refusal(gamma, zeros, 160), HasSubstr("more zeros"));
-  EXPECT_THAT(refusal(delta, zeros, 160), HasSubstr("more zeros"));
-  EXPECT_THAT(refusal(delta, written(gamma, {65, largest}), 100), HasSubstr("more than 64 bits"));
   EXPECT_THAT(refusal(omega, ones, 160), HasSubstr("more than 64 bits"));
 }
 
