@@ -38,23 +38,26 @@ std::function<void()> teller(this_actor self) {
   const auto me = caf::actor_cast<caf::actor>(self);
   if (!self->state.source->computes_elsewhere())
     return [me] { caf::anon_send(me, gradient_done{}); };
-  return [me, &system = self->system(), worker = self->state.under_way->asker] {
-    lent_thread here{system, {me, worker}};
-    here.send(me, gradient_done{});
+  return [me, &system = self->system(), worker = self->state.under_way->asker, way_in = self->state.way_in] {
+    std::optional<lent_thread> here;
+    if (const std::scoped_lock lock{way_in->mutex}; way_in->is_open)
+      here.emplace(system, std::initializer_list<caf::actor>{me, worker});
+    if (here)
+      here->send(me, gradient_done{});
   };
 }
 
 void start(this_actor self, const gradient_job& job) {
-  auto& [setup, under_way, source] = self->state;
-  if (!source)
-    source = setup.make();
-  under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), setup.slow_down(),
-                                  self->clock().now(), thread_time()};
-  source->start(job);
-  if (source->when_done(teller(self)))
+  auto& state = self->state;
+  if (!state.source)
+    state.source = state.setup.make();
+  state.under_way = compute_state::work{caf::actor_cast<caf::actor>(self->current_sender()), state.setup.slow_down(),
+                                        self->clock().now(), thread_time()};
+  state.source->start(job);
+  if (state.source->when_done(teller(self)))
     await_device(self);
   else
-    answer(self, setup.fair_share * (thread_time() - under_way->worked));
+    answer(self, state.setup.fair_share * (thread_time() - state.under_way->worked));
 }
 
 } // namespace

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 
 namespace gossamer::actors {
@@ -33,7 +35,22 @@ struct compute_state {
     std::chrono::duration<double> worked; ///< `thread_time` when it began
   };
 
+  /// Open as long as this actor lives, and with it the system: a thread of the program may come when it has ended.
+  struct door {
+    std::mutex mutex;
+    bool is_open = true;
+  };
+
+  compute_state() = default;
+  compute_state(const compute_state&) = delete;
+  compute_state& operator=(const compute_state&) = delete;
+  ~compute_state() {
+    const std::scoped_lock lock{way_in->mutex};
+    way_in->is_open = false;
+  }
+
   compute_setup setup;
+  std::shared_ptr<door> way_in = std::make_shared<door>();
   std::optional<work> under_way;
   std::unique_ptr<gradient_source> source; // last: its end waits for work that is under way
 };

@@ -13,6 +13,7 @@ constexpr int most_turns = 16; // the thread has work of its own
 
 lent_thread::lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run)
     : caf::execution_unit(&system) {
+  system.registry().inc_running(); // as an actor that the system waits for
   for (const auto& one : may_run)
     may_run_.push_back(dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(one)));
 }

@@ -11,11 +11,15 @@ namespace gossamer::actors {
 /// Runs some actors in a thread that is none of the scheduler's, for as long as they wake each other up. To wake a
 /// thread of the scheduler takes 50 us and more, twice for a gradient that is computed in that thread.
 ///
+/// The system does not end before this object does, although the last of its actors may end in here.
 /// Threads: it belongs to the one that made it.
 class lent_thread final : public caf::execution_unit {
 public:
   /// @param may_run none of them has a thread of its own
   lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run);
+  lent_thread(const lent_thread&) = delete;
+  lent_thread& operator=(const lent_thread&) = delete;
+  ~lent_thread() override { system().registry().dec_running(); }
 
   /// Sends a message, and runs the receiver, and then others of them that have got messages. Those that run elsewhere
   /// already go on there, and all others are left to the scheduler.

@@ -68,5 +68,16 @@ TEST_F(lent_thread_test, does_nothing_for_actors_that_have_ended) {
   here.send(gone, 1);
 }
 
+TEST_F(lent_thread_test, keeps_the_system_from_ending) {
+  const auto one = system_.spawn(reporter, nullptr, caf::actor{});
+  const auto before = system_.registry().running();
+  {
+    const lent_thread here{system_, {one}};
+    EXPECT_EQ(system_.registry().running(), before + 1) << "of the actors that a system waits for";
+  }
+  EXPECT_EQ(system_.registry().running(), before);
+  caf::anon_send_exit(one, caf::exit_reason::user_shutdown);
+}
+
 } // namespace
 } // namespace gossamer::actors
