@@ -56,8 +56,7 @@ cases = {"MLP": (mlp, (784,), 3000), "ResNet-20": (resnet20, (3, 32, 32), 25)}
 
 def loop(net, data, labels, choices, done=lambda step, loss: None):
     optimiser = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9)
-    for step, samples in choices:
-        chosen = torch.from_numpy(samples.astype(numpy.int64))
+    for step, chosen in choices:
         optimiser.zero_grad()
         loss = cross_entropy(net(data[chosen]), labels[chosen])
         loss.backward()
@@ -67,7 +66,7 @@ def loop(net, data, labels, choices, done=lambda step, loss: None):
 
 def alone(make, data, labels, steps):
     random = numpy.random.default_rng(0)
-    choices = ((None, random.integers(0, len(data), batch).astype(numpy.uint32)) for _ in range(steps))
+    choices = ((None, random.integers(0, len(data), batch)) for _ in range(steps))
     # as step.done does: a number, which a scheduler or a log would want as well
     begin = time.perf_counter()
     loop(make(), data, labels, choices, lambda step, loss: float(loss))

@@ -39,7 +39,6 @@ def work(net, x, y, optimiser, chosen):
 
 
 def joined(algorithm, codec):
-    import numpy
     import torch
     from loop import mlp
 
@@ -53,7 +52,7 @@ def joined(algorithm, codec):
         net, optimiser, samples=2000, batch=32, seconds=seconds, eval_every=1e6, algorithm=algorithm, codec=codec
     ) as run:
         for step in run:
-            step.done(work(net, x, y, optimiser, torch.from_numpy(step.samples.astype(numpy.int64))))
+            step.done(work(net, x, y, optimiser, step.samples))
     if run.leads:
         with open("rate.json", "w") as file:
             json.dump(sum(run.summary["steps_per_worker"]) / run.summary["time_s"], file)

@@ -4,7 +4,6 @@ import math
 from pydoc_data.topics import topics  # 700 kB of English that come with Python
 
 import gossamer.torch
-import numpy
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
@@ -51,7 +50,7 @@ def main():
         evaluate=lambda model: loss_of(model, held_out),
     ) as run:
         for step in run:
-            chosen = windows[torch.from_numpy(step.samples.astype(numpy.int64))]
+            chosen = windows[step.samples]
             optimiser.zero_grad()
             loss = loss_of(net, chosen)
             loss.backward()

@@ -16,7 +16,7 @@ Keywords are the flags of ``gossamer train`` and ``gossamer simulate`` with ``_`
 from ._collectives import Collectives, collectives
 from ._gossamer import Codec, algorithms, version
 from .algorithm import Algorithm, Worker
-from .errors import BadDataError, DivergedError, Error, MembershipChanged, RunError, UsageError
+from .errors import BadDataError, DivergedError, Error, MembershipChanged, NoRunError, RunError, UsageError
 from .functions import simulate, train
 from .results import Run, load, plot, runs
 
@@ -30,6 +30,7 @@ __all__ = [
     "DivergedError",
     "Error",
     "MembershipChanged",
+    "NoRunError",
     "Run",
     "RunError",
     "UsageError",

@@ -14,6 +14,8 @@ import numpy
 from . import _gossamer
 from .errors import Error, usage_error
 
+_yes_or_no = {"check", "processes", "report", "trace"}  # flags with one of these words for a value
+
 
 def words_of(settings: dict[str, Any]) -> list[str]:
     """Turns keywords into flags: ``lr=0.1, overwrite=True`` -> ``["--lr", "0.1", "--overwrite"]``."""
@@ -26,9 +28,11 @@ def words_of(settings: dict[str, Any]) -> list[str]:
             value = value.item()
         if isinstance(value, (bytes, os.PathLike)):
             value = os.fsdecode(value)
-        if value is None or value is False:
+        if isinstance(value, bool) and key.replace("-", "_") in _yes_or_no:
+            words.append(f"{flag}={'yes' if value else 'no'}")  # also as a flag without a value, as train has --trace
+        elif value is None or value is False:
             continue
-        if value is True:
+        elif value is True:
             words.append(flag)
         elif isinstance(value, (list, tuple)):
             for item in value:
@@ -89,7 +93,8 @@ def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> lis
         return node
     nodes = node[node.index("--nodes") + 1] if "--nodes" in node else os.environ.get("SLURM_NTASKS", "2")
     flags = {"--workers": nodes} | told_job
-    return [*node, "--", *job({flag[2:].replace("-", "_"): value for flag, value in flags.items()})]
+    # A report is written by the launcher, or by the node: their flag comes before "--".
+    return [*node, "--", *job({flag[2:].replace("-", "_"): value for flag, value in flags.items()} | {"report": None})]
 
 
 def _sockets() -> Iterator[tuple[int, str]]:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from ._tensors import Tensors, copy_what_stays
+from .errors import usage_error
 
 
 class Evaluation:
@@ -62,4 +63,11 @@ class Evaluation:
             return math.nan, None
         with torch.no_grad():
             result = self._evaluate(module)
-        return (result["loss"], result.get("accuracy")) if isinstance(result, dict) else result
+        if not isinstance(result, dict):
+            return result
+        if "loss" not in result:
+            raise usage_error(
+                f"evaluate gave a dictionary with {list(result)} and without 'loss'",
+                'return {"loss": ..., "accuracy": ...}, of which the accuracy may be left out',
+            )
+        return result["loss"], result.get("accuracy")

@@ -86,7 +86,7 @@ class Group:
         """Tells the others of a step or an evaluation, with its model. It goes by way of this device."""
         self._send([_evaluation if job.is_evaluation else _step, job.worker, job.step, len(job.samples)], device)
         if len(job.samples) > 0:
-            self._send(job.samples.astype(numpy.int64), device)
+            self._send(job.samples, device)
         self._share(flat, device)
 
     def tell_end(self, device: torch.device, of_run: bool) -> None:

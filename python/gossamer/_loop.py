@@ -23,11 +23,12 @@ from ._step import Step
 from ._tensors import Tensors
 from .algorithm import chosen
 from .errors import usage_error
-from .functions import source_of
+from .functions import require_labels, source_of
 from .results import load
 
 _pause_of_left_step_s = 0.15  # longer than a leader takes to look whether its program wants to stop
 _no_move_limit = 100  # the first steps; fewer happen with mixed precision, which skips steps
+_least_of_whole_run = 10  # steps of a shorter run, of which none has moved anything
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 
 
@@ -57,6 +58,7 @@ class Joined:
         tensors = self._tensors
         if samples is None and labels is not None:
             raise usage_error("labels= is given without samples=", "say how many samples there are")
+        require_labels(settings, labels)
         count = _uncounted if samples is None else samples
         self._source = source_of(tensors.names, tensors.shapes, tensors.array, count, labels, data_id)
         self._kept = Kept()
@@ -304,9 +306,13 @@ class Joined:
             self._source.answer_gradient(job, loss, direction.numpy())
         self._handed_over += 1
         self._has_moved |= moved
-        if not self._has_moved and self._handed_over == _no_move_limit:
+        if self._handed_over == _no_move_limit:
+            self._require_moves()
+
+    def _require_moves(self) -> None:
+        if not self._has_moved:
             raise usage_error(
-                f"the optimiser has moved no parameter in {_no_move_limit} steps",
+                f"the optimiser has moved no parameter in {self._handed_over} steps",
                 "give it the parameters of the module that joined, and call step() before done()",
             )
 
@@ -324,7 +330,8 @@ class Joined:
     def _end(self, stop: bool) -> None:
         """The loop is over, at its end or before: what is still asked gets an answer, and the run its end."""
         assert self._command is not None
-        if stop or not self._source.has_ended:
+        is_left = stop or not self._source.has_ended
+        if is_left:
             _gossamer.stop()
 
         def serve() -> None:
@@ -342,3 +349,7 @@ class Joined:
             if self._command.is_under_way:  # an evaluation has failed, or a second Ctrl-C has come
                 self._command.fall_out(self._source, e)
             raise
+        # One that came later, or goes on with a checkpoint, may have met nothing but the end of a schedule.
+        has_seen_all = self._at is not None and self._at.step + 1 == self._handed_over
+        if not is_left and has_seen_all and self._handed_over >= _least_of_whole_run:
+            self._require_moves()

@@ -41,7 +41,7 @@ class Step:
 
     @property
     def samples(self) -> numpy.ndarray:
-        """The numbers of the samples of this minibatch, from this worker's share of all."""
+        """The numbers of the samples of this minibatch, from this worker's share of all, as an array of int64."""
         if self._run._counted is None:
             raise usage_error("this run deals out no samples", "pass samples=len(data) and batch=... to join")
         return self._job.samples

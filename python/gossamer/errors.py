@@ -26,6 +26,10 @@ class BadDataError(Error):
     """A file is damaged, or is not of the format that it claims."""
 
 
+class NoRunError(Error, FileNotFoundError):
+    """There is no run in a folder."""
+
+
 class DivergedError(Error, ArithmeticError):
     """A loss or a model is not finite."""
 

@@ -42,7 +42,7 @@ def train(
 
     Returns the run folder, read. Raises what the functions raise, and ``gossamer.Error``.
     """
-    source = _source(gradient, initial, samples, evaluate, labels, data_id)
+    source = _source(gradient, initial, samples, evaluate, labels, data_id, settings)
     return _finish(Command(source, ["train", *_job_of(source, settings)]))
 
 
@@ -66,17 +66,18 @@ def simulate(
     The gradient must be a function of its arguments, or no seed repeats the run: now and then it is called twice, and
     the run fails when it differs. ``run.summary["hash"]`` is the hash of everything that happened.
     """
-    source = _source(_checked(gradient), initial, samples, evaluate, labels, data_id)
+    source = _source(_checked(gradient), initial, samples, evaluate, labels, data_id, settings)
     job = _job_of(source, {"sample_time": seconds_per_sample, **settings})
     return _finish(Command(source, ["simulate", *job]))
 
 
-def _source(gradient, initial, samples, evaluate, labels, data_id) -> "_gossamer.Source":
+def _source(gradient, initial, samples, evaluate, labels, data_id, settings) -> "_gossamer.Source":
     if not callable(gradient):
         raise usage_error("gradient is no function", "pass f(x, samples, rank, step) -> (loss, gradient)")
     if evaluate is not None and not callable(evaluate):
         raise usage_error("evaluate is no function", "pass f(x) -> loss, or -> (loss, accuracy)")
     x = _vector_of(initial)
+    require_labels(settings, labels)
     source = source_of(["x"], [[x.size]], x, samples, labels, data_id)
     source.compute_with(gradient, evaluate)
     return source
@@ -106,6 +107,16 @@ def source_of(names, shapes, initial: numpy.ndarray, samples: Any, labels: Any, 
         raise usage_error(f"data_id is {data_id!r}", "give a name for the data, as text")
     classes, checked = _checked_labels(labels, count)
     return _gossamer.Source(names, shapes, initial, count, checked, classes, data_id)
+
+
+def require_labels(settings: dict[str, Any], labels: Any) -> None:
+    """Complains where the partition deals by class, and samples have none."""
+    name = str(settings.get("partition", "iid")).split(":")[0]
+    if labels is None and name in ("label", "dirichlet"):
+        raise usage_error(
+            f"the partition {name} deals by class, and labels= is not given",
+            "pass labels=, the class of each sample",
+        )
 
 
 def _checked_labels(labels, samples: int) -> tuple[int, list[float]]:

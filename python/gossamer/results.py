@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Union
 
 from . import _gossamer
-from .errors import _error
+from .errors import NoRunError, _error
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -37,12 +37,17 @@ class Run:
 def load(folder: Path) -> Run:
     """Reads a run folder. A run that is under way, or was killed, has an empty summary.
 
-    Raises ``gossamer.BadDataError`` where a file is damaged, with its line, and ``FileNotFoundError`` where there is no
-    run.
+    Raises ``gossamer.BadDataError`` where a file is damaged, with its line, and ``gossamer.NoRunError``, which is a
+    ``FileNotFoundError``, where there is no run.
     """
     folder = os.fsdecode(folder)
-    settings = _read(folder, "config.toml", tomllib.loads)
-    rows = _read(folder, "metrics.jsonl", _rows_of)
+    try:
+        settings = _read(folder, "config.toml", tomllib.loads)
+        rows = _read(folder, "metrics.jsonl", _rows_of)
+    except (FileNotFoundError, NotADirectoryError) as e:
+        raise NoRunError(
+            "io", f"{folder} holds no run: there is no {e.filename}", "name a folder like runs/001-ad-psgd"
+        ) from None
     try:
         summary = _read(folder, "summary.json", _object_of)
     except FileNotFoundError:

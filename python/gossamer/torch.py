@@ -130,7 +130,7 @@ def gradient(
             tensors.write()
             torch.manual_seed((rank << 40) + step)
             module.zero_grad(set_to_none=True)
-            value = loss(module, samples.astype(numpy.int64))
+            value = loss(module, samples)
             value.backward()
             tensors.gradients(flat_gradient)
             return float(value.detach()), flat_gradient.numpy().copy()

@@ -25,9 +25,9 @@ public:
 /// One thing that the run wants of the user's loop: a gradient, an evaluation, or what the loop keeps beside the model.
 struct job {
   bool is_evaluation = false;
-  bool is_to_keep = false;            ///< the desk answers it
-  vec x;                              ///< where
-  std::vector<std::uint32_t> samples; ///< of which minibatch; empty for an evaluation
+  bool is_to_keep = false;           ///< the desk answers it
+  vec x;                             ///< where
+  std::vector<std::int64_t> samples; ///< of which minibatch, as PyTorch indexes; empty for an evaluation
   std::uint32_t worker = 0;
   std::uint64_t step = 0;
   /// The worker's share: this and the following minibatches, as long as it stays the same; for the loop's thread. Null

@@ -27,7 +27,7 @@ using namespace nb::literals;
 
 namespace {
 
-using read_only_numbers = nb::ndarray<nb::numpy, const std::uint32_t, nb::ndim<1>, nb::c_contig>;
+using sample_numbers = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>, nb::c_contig>; // PyTorch takes no uint32
 
 /// Python's exception class for a code is chosen in gossamer/errors.py.
 void translate(const std::exception_ptr& problem, void*) {
@@ -54,8 +54,9 @@ floats array_of(const nb::handle& result, std::size_t size, std::string_view wha
 
 double call_gradient(const nb::object& f, std::span<const float> x, const compute::batch& at,
                      std::span<float> gradient) {
+  std::vector<std::int64_t> samples(at.indices.begin(), at.indices.end());
   const auto result = f(read_only_floats(x.data(), {x.size()}, nb::handle()),
-                        read_only_numbers(at.indices.data(), {at.indices.size()}, nb::handle()), at.worker, at.step);
+                        sample_numbers(samples.data(), {samples.size()}, nb::handle()), at.worker, at.step);
   nb::tuple pair;
   if (!nb::try_cast<nb::tuple>(result, pair) || pair.size() != 2)
     throw error(errc::usage, "gradient(x, samples, rank, step) returned no pair", "return (loss, gradient)");
@@ -68,12 +69,20 @@ double evaluated_number(const nb::handle& value) {
   try {
     return nb::cast<double>(nb::float_(nb::borrow<nb::object>(value)));
   } catch (nb::python_error& e) {
-    if (!e.matches(PyExc_TypeError))
+    if (!e.matches(PyExc_TypeError) && !e.matches(PyExc_ValueError))
       throw;
     throw error(errc::usage,
                 fmt::format("evaluate gave a {} in place of a number", nb::type_name(value.type()).c_str()),
                 "return the loss, or the pair (loss, accuracy)");
   }
+}
+
+double evaluated_accuracy(const nb::handle& value) {
+  constexpr double rounding = 1e-6; // of means
+  const auto accuracy = evaluated_number(value);
+  if (!(accuracy >= 0 && accuracy <= 1 + rounding))
+    throw error(errc::usage, fmt::format("evaluate gave the accuracy {:.7g}", accuracy), "return a share from 0 to 1");
+  return accuracy;
 }
 
 compute::evaluation evaluation_of(const nb::object& result) {
@@ -82,7 +91,7 @@ compute::evaluation evaluation_of(const nb::object& result) {
   if (nb::try_cast<nb::tuple>(result, pair) && pair.size() == 2) {
     e.loss = evaluated_number(pair[0]);
     if (!pair[1].is_none())
-      e.accuracy = evaluated_number(pair[1]);
+      e.accuracy = evaluated_accuracy(pair[1]);
   } else {
     e.loss = evaluated_number(result);
   }
@@ -250,8 +259,8 @@ private:
   std::shared_ptr<first_exception> kept_ = std::make_shared<first_exception>();
 };
 
-read_only_numbers samples_of(const std::shared_ptr<job>& j) {
-  return read_only_numbers(j->samples.data(), {j->samples.size()}, nb::find(j));
+sample_numbers samples_of(const std::shared_ptr<job>& j) {
+  return sample_numbers(j->samples.data(), {j->samples.size()}, nb::find(j));
 }
 
 void copy_x(const std::shared_ptr<job>& j, const floats& to) {

@@ -32,7 +32,6 @@ if "RANK" not in os.environ:
     sys.exit(start_both())
 
 import gossamer.torch
-import numpy
 import torch
 import torch.distributed as distributed
 from blobs import labels, points
@@ -78,7 +77,7 @@ with contextlib.suppress(KeyboardInterrupt), gossamer.torch.join(
 ) as run:
     for step in run:
         held = [whole(p).detach().sum().item() for p in net.parameters()]
-        chosen = torch.from_numpy(step.samples.astype(numpy.int64))[number::size]
+        chosen = step.samples[number::size]
         optimiser.zero_grad()
         loss = torch.nn.functional.cross_entropy(net(points[chosen]), labels[chosen])
         loss.backward()

@@ -7,7 +7,6 @@ import signal
 import sys
 
 import gossamer.torch
-import numpy
 import torch
 from blobs import labels, points
 
@@ -39,7 +38,7 @@ with gossamer.torch.join(
     net, optimiser, samples=800, batch=16, evaluate=evaluate, out=out, **({"epochs": 8} | settings)
 ) as run:
     for step in run:
-        chosen = torch.from_numpy(step.samples.astype(numpy.int64))
+        chosen = step.samples
         statistics = [buffer.tolist() for buffer in norm.buffers()][:2]
         optimiser.zero_grad()
         loss = torch.nn.functional.cross_entropy(net(points[chosen]), labels[chosen])

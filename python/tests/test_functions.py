@@ -1,6 +1,7 @@
 import math
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import gossamer
 import numpy
 import pytest
 from conftest import here
+from gossamer import _command
 
 random = numpy.random.default_rng(0)
 rows = random.normal(size=(400, 10)).astype(numpy.float32)
@@ -119,7 +121,9 @@ def test_an_exception_of_the_function_is_raised_as_it_is():
         ({"model": "mlp"}, gossamer.UsageError, "brings it itself"),
         ({"batch": 401}, gossamer.UsageError, "the training set has 400 samples"),
         ({"labels": [1, 2]}, gossamer.UsageError, r"shape \(2,\)"),
-        ({"partition": "label"}, gossamer.UsageError, "deals by class"),
+        ({"partition": "label"}, gossamer.UsageError, "deals by class, and labels= is not given; pass labels="),
+        ({"partition": "dirichlet"}, gossamer.UsageError, "deals by class, and labels= is not given; pass labels="),
+        ({"partition": "labels"}, gossamer.UsageError, "did you mean 'label'"),
         ({"resume": "nowhere"}, gossamer.Error, "nowhere"),
         ({"samples": 0}, gossamer.UsageError, "samples is 0; give the number of all samples"),
         ({"samples": -1}, gossamer.UsageError, "samples is -1"),
@@ -128,6 +132,8 @@ def test_an_exception_of_the_function_is_raised_as_it_is():
         ({"evaluate": 5}, gossamer.UsageError, "evaluate is no function"),
         ({"evaluate": lambda x: None}, gossamer.UsageError, "evaluate gave a NoneType in place of a number"),
         ({"evaluate": lambda x: [1.0]}, gossamer.UsageError, r"evaluate gave a list .* the pair \(loss, accuracy\)"),
+        ({"evaluate": lambda x: "low"}, gossamer.UsageError, "evaluate gave a str in place of a number"),
+        ({"evaluate": lambda x: (1.0, 93.4)}, gossamer.UsageError, "the accuracy 93.4; return a share from 0 to 1"),
         ({"help": True}, gossamer.UsageError, "help is no setting"),
         ({"out": "a\0b"}, gossamer.UsageError, "no text in UTF-8"),
         ({"out": "\udcff"}, gossamer.UsageError, "no text in UTF-8"),
@@ -184,6 +190,37 @@ def test_settings_may_be_numbers_of_numpy_and_paths():
     run = gossamer.train(gradient, numpy.zeros(10), **(job | settings), overwrite=numpy.True_)
     assert run.settings["lr"] == 0.05 and run.settings["batch"] == 8
     assert gossamer.load(b"run").summary == run.summary
+
+
+def test_flags_with_yes_or_no_take_truth_values():
+    gossamer.simulate(gradient, numpy.zeros(10), **job, **world, out="plain", report=False, trace=False, check=False)
+    gossamer.simulate(gradient, numpy.zeros(10), **job, **world, out="full", report=True, trace=True, check=True)
+    assert gossamer.load("plain").settings["check"] == "no" and gossamer.load("full").settings["check"] == "yes"
+    assert os.path.isfile("full/trace.json") and not os.path.exists("plain/trace.json")
+    assert not os.path.exists("plain/report.html")
+    for trace in (False, True):  # a flag without a value here
+        gossamer.train(gradient, numpy.zeros(10), **job, out="run", overwrite=True, trace=trace, live_control=False)
+        assert os.path.exists("run/trace.json") == trace
+
+
+def test_all_flags_with_yes_or_no_are_known(command):
+    known = set()
+    for name in ("train", "simulate"):
+        text = subprocess.run([command, name, "--help"], capture_output=True, text=True, timeout=60).stdout
+        known.update(re.findall(r"--([a-z-]+) yes\|no", text))
+    assert {flag.replace("-", "_") for flag in known} == _command._yes_or_no
+
+
+def test_a_function_gets_numbers_of_samples_that_index_tensors():
+    seen = []
+
+    def noting(x, samples, rank, step):
+        seen.append(samples)
+        return gradient(x, samples, rank, step)
+
+    gossamer.train(noting, numpy.zeros(10), **job, workers=1)
+    assert all(samples.dtype == numpy.int64 for samples in seen)
+    assert sorted(numpy.concatenate(seen[:50]).tolist()) == list(range(400))  # each is an array of the call's own
 
 
 def interrupting(times):
@@ -272,8 +309,10 @@ def test_runs_are_read_back():
         file.write("{")
     with pytest.raises(gossamer.BadDataError, match="summary.json"):
         gossamer.load("runs/b")
-    with pytest.raises(FileNotFoundError):
-        gossamer.load("runs/c")
+    for folder in ("runs/c", "runs/a/metrics.jsonl"):
+        with pytest.raises(FileNotFoundError, match=f"{folder} holds no run: .*config.toml") as refusal:
+            gossamer.load(folder)
+        assert refusal.type is gossamer.NoRunError and refusal.value.code == "io"
     gossamer.plot("runs/a", out="a.svg")
     assert os.path.isfile("a.svg")
 

@@ -56,10 +56,11 @@ def test_a_loop_after_one_that_left_its_step_is_refused():
 
 
 def test_a_loop_goes_on_where_another_one_was_left_after_its_step():
-    numbers = []
-    with joined() as run:
+    net, numbers = torch.nn.Linear(3, 1), []
+    with joined(net) as run:
         for _ in range(2):
             for step in run:
+                net.weight.data += 0.01
                 step.done(1.0)
                 numbers.append(step.number)
                 if step.number == 3:
@@ -68,9 +69,11 @@ def test_a_loop_goes_on_where_another_one_was_left_after_its_step():
 
 
 def test_a_run_is_begun_once():
-    run = joined()
+    net = torch.nn.Linear(3, 1)
+    run = joined(net)
     with run:
         for step in run:
+            net.weight.data += 0.01
             step.done(1.0)
     with pytest.raises(gossamer.UsageError, match="begun twice"):
         run.__enter__()
@@ -138,10 +141,75 @@ def test_an_evaluation_has_the_frozen_parameters_and_buffers_of_the_moment():
     assert all(copied == own for _, copied, own in seen)
 
 
-@pytest.mark.parametrize("result", [None, [1.0, 0.5], (1.0, 0.5, 0.5), (None, 0.5), {"loss": [1.0]}])
+@pytest.mark.parametrize("result", [None, [1.0, 0.5], (1.0, 0.5, 0.5), (None, 0.5), {"loss": [1.0]}, "low"])
 def test_an_evaluation_without_a_loss_is_a_sentence(result):
     with pytest.raises(gossamer.UsageError, match="evaluate gave a .* in place of a number; return the loss, or"):
         train(torch.nn.Linear(3, 1), evaluate=lambda model: result)
+
+
+@pytest.mark.parametrize("accuracy", [93.4, -0.1, float("nan")])
+def test_an_accuracy_is_a_share(accuracy):
+    with pytest.raises(gossamer.UsageError, match=f"gave the accuracy {accuracy}; return a share from 0 to 1"):
+        train(torch.nn.Linear(3, 1), evaluate=lambda model: {"loss": 1.0, "accuracy": accuracy})
+
+
+def test_a_mean_of_shares_may_be_rounded_up():
+    run = train(torch.nn.Linear(3, 1), evaluate=lambda model: (1.0, 1.0 + 1e-7))
+    assert run.summary["test_accuracy"] == pytest.approx(1)
+
+
+def test_a_dictionary_without_a_loss_is_a_sentence():
+    with pytest.raises(gossamer.UsageError, match="a dictionary with .'los'. and without 'loss'; return {\"loss\""):
+        train(torch.nn.Linear(3, 1), evaluate=lambda model: {"los": 1})
+
+
+@pytest.mark.parametrize("partition", ["label", "dirichlet:alpha=0.5"])
+def test_a_partition_by_class_asks_for_labels(partition):
+    with pytest.raises(gossamer.UsageError, match="labels= is not given; pass labels=, the class of each sample"):
+        joined(partition=partition)
+    assert train(torch.nn.Linear(3, 1), partition=partition, labels=[0, 1] * 20).summary["end"] == "planned"
+
+
+def test_a_short_loop_that_moves_nothing_is_an_error_at_its_end():
+    with pytest.raises(gossamer.UsageError, match="moved no parameter in 12 steps; .* call step"):
+        with joined(epochs=1.2, out="run") as run:
+            for step in run:
+                step.done(1.0)
+    assert gossamer.load("run").summary["end"] == "planned"  # it is written down whole
+
+
+@pytest.mark.parametrize("how", ["few", "gradients", "left", "moved", "later"])
+def test_no_alarm_where_nothing_must_move(how):
+    net = torch.nn.Linear(3, 1)
+    optimiser = None if how == "gradients" else torch.optim.SGD(net.parameters(), lr=0.1)
+    with gossamer.torch.join(net, optimiser, steps=9 if how == "few" else 30, out="run", checkpoint="5") as run:
+        for step in run:
+            if how == "moved" and step.number == 29 or how == "later" and step.number < 10:
+                net.weight.data += 1
+            step.done(1.0)
+            if how == "left" and step.number == 20 or how == "later" and step.number == 15:
+                break
+    if how == "later":
+        with gossamer.torch.join(net, optimiser, steps=30, resume="run") as run:
+            numbers = []
+            for step in run:
+                step.done(1.0)
+                numbers.append(step.number)
+        assert len(numbers) >= 10 and numbers[0] > 0
+    assert run.summary["end"] == ("interrupted" if how == "left" else "planned")
+
+
+def test_the_numbers_of_samples_index_tensors():
+    points, seen = torch.arange(40.0), []
+    with joined(epochs=0.9) as run:
+        for step in run:
+            assert step.samples.flags.writeable  # or from_numpy warns
+            chosen = points[step.samples]
+            assert torch.equal(chosen, points[torch.from_numpy(step.samples)])
+            assert torch.equal(chosen, points[torch.tensor(step.samples)])
+            seen += chosen.tolist()
+            step.done(1.0)
+    assert len(set(seen)) == len(seen) == 36
 
 
 def test_a_schedule_may_end_at_zero():

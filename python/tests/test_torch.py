@@ -20,7 +20,7 @@ def linear():
 
 
 def loss_of(net, samples):
-    chosen = torch.from_numpy(samples.astype(numpy.int64))
+    chosen = torch.from_numpy(samples)
     return functional.mse_loss(net(points[chosen]).float(), targets[chosen])
 
 
@@ -114,7 +114,7 @@ class Language(torch.nn.Module):
 
 
 def language_loss(net, samples):
-    token = torch.from_numpy(samples.astype(numpy.int64)) % 11
+    token = torch.from_numpy(samples) % 11
     return functional.cross_entropy(net(token, token % 5), (token * 3 + 1) % 11)
 
 
@@ -173,7 +173,7 @@ def test_other_kinds_of_numbers_travel_as_float32(kind):
     optimiser = torch.optim.SGD(net.parameters(), lr=0.05)
     with gossamer.torch.join(net, optimiser, samples=200, batch=10, epochs=10) as run:
         for step in run:
-            chosen = torch.from_numpy(step.samples.astype(numpy.int64))
+            chosen = torch.from_numpy(step.samples)
             optimiser.zero_grad()
             loss = (net(points[chosen].to(kind)) - targets[chosen].to(kind)).square().mean()
             loss.backward()
