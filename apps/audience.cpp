@@ -70,6 +70,7 @@ std::shared_ptr<actors::run_observer> tensorboard_for(const run_setup& run, cons
       actors::tensorboard_observer::settings{.wall_s = seconds_since_1970,
                                              .write = [file](std::string_view record) { file->write(record); },
                                              .steps_per_epoch = e.updates_per_epoch(),
+                                             .epochs_ahead = e.epochs_ahead(),
                                              .first_step = e.done.updates},
       fmt::format("# {}\n{}", command, to_text(e.settings)));
 }

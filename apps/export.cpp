@@ -54,7 +54,7 @@ void export_model(const program& p, const export_options& options) {
                                             options.run, model.size(), e->settings.model, e->initial.size()));
   compute::write_model(options.out, *e->host.model, model);
   fmt::print("{} holds the model at checkpoint {}, after {:.4g} epochs: {} parameters of {}\n", options.out,
-             from->all.checkpoint, e->epoch_of(from->all.updates()), model.size(), e->settings.model);
+             from->all.checkpoint, e->after(from->all)->epoch_of(from->all.updates()), model.size(), e->settings.model);
 }
 
 } // namespace gossamer::apps

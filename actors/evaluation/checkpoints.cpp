@@ -45,6 +45,7 @@ std::optional<manifest> checkpoints::add(const part_saved& m, const membership& 
   whole.former_gradients = seen.former_steps();
   whole.former_sent = seen.former_sent();
   whole.steps = run_->steps_of(whole);
+  whole.samples = run_->samples_of(whole);
   return whole;
 }
 

@@ -107,6 +107,7 @@ void require_manifest(const manifest& m) {
   require(m.workers > 0 || m.checkpoint == 0, "names a checkpoint of nobody");
   require_count(m.checkpoint);
   require(m.has_possible_steps(), "counts further than anybody can");
+  require_count(m.samples);
   require_count(m.former_gradients);
   require_traffic(m.former_sent);
   require_time(m.time_s);

@@ -41,7 +41,8 @@ decltype(auto) inspect(Inspector& f, part_account& p) {
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, manifest& m) {
-  return f(m.checkpoint, m.workers, m.masters, m.steps, m.time_s, m.former_gradients, m.former_sent, m.parts);
+  return f(m.checkpoint, m.workers, m.masters, m.steps, m.time_s, m.samples, m.former_gradients, m.former_sent,
+           m.parts);
 }
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, part_saved& m) {

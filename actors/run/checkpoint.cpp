@@ -13,7 +13,7 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::uint64_t part_magic = 0x3354524150534F47, manifest_magic = 0x344E414D53534F47; // "GOSPART3", "GOSSMAN4"
+constexpr std::uint64_t part_magic = 0x3354524150534F47, manifest_magic = 0x354E414D53534F47; // "GOSPART3", "GOSSMAN5"
 constexpr std::size_t seal_bytes = sizeof(std::uint64_t);
 
 void append(std::vector<std::byte>& bytes, std::span<const std::byte> more) {
@@ -56,7 +56,7 @@ void head(archive& a, saved_worker& s) {
 }
 
 void fields(archive& a, manifest& m) {
-  a(m.checkpoint)(m.workers)(m.masters)(m.steps)(m.time_s)(m.former_gradients);
+  a(m.checkpoint)(m.workers)(m.masters)(m.steps)(m.time_s)(m.samples)(m.former_gradients);
   fields(a, m.former_sent);
   std::vector<std::uint64_t> ranks;
   for (const auto& [who, part] : m.parts)

@@ -32,6 +32,7 @@ struct manifest {
   std::uint64_t workers = 0, masters = 0;  ///< of the run
   double steps = 0;                        ///< of each worker so far; on average if asynchronous
   double time_s = 0;                       ///< since the run began
+  std::uint64_t samples = 0;               ///< in the minibatches of all updates
   std::uint64_t former_gradients = 0;      ///< of incarnations that were over
   traffic former_sent = {};                ///< by incarnations that were over
   std::map<rank, part_account> parts = {}; ///< of the workers and masters that were there

@@ -176,7 +176,13 @@ double steps_left(const experiment& e, double steps_per_epoch) {
     return static_cast<double>(*s.steps) - e.done.steps;
   if (e.algorithm->traits.synchronous)
     return (*s.epochs - e.epoch_of(e.done.updates)) * steps_per_epoch;
-  return std::round(*s.epochs * steps_per_epoch) - static_cast<double>(e.done.updates) / workers;
+  const auto done = static_cast<double>(e.done.samples) / static_cast<double>(s.batch); // as updates of now
+  return std::round(*s.epochs * steps_per_epoch) - done / workers;
+}
+
+/// Updates of all workers from the checkpoint that a run goes on from to a later one.
+std::uint64_t updates_since(const earlier_work& done, const manifest& m) {
+  return std::max(m.updates(), done.updates) - done.updates;
 }
 
 void plan(experiment& e) {
@@ -254,9 +260,7 @@ std::function<std::uint64_t(std::uint64_t)> experiment::last_step_beside() const
   const auto exchanges = algorithm->traits.promises.most_exchanges_apart;
   if (!exchanges)
     return {};
-  auto from = pool;
-  const algorithm_setup of_one_number{.given = *algorithm_arguments, .initial = vec{from, 1}, .codecs = known.codecs};
-  const std::shared_ptr<const actors::algorithm> one = algorithm->make(of_one_number); // steps ask nothing of the model
+  const std::shared_ptr<const actors::algorithm> one = make_algorithm();
   return [most = *exchanges, one](std::uint64_t t) {
     for (std::uint64_t k = 0; k < most; ++k)
       t = one->next_exchange(t + 1);
@@ -273,13 +277,16 @@ island_map experiment::named_islands() const {
 double experiment::steps_of(const manifest& m) const {
   if (algorithm->traits.synchronous)
     return static_cast<double>(m.checkpoint);
-  const auto more = static_cast<double>(std::max(m.updates(), done.updates) - done.updates);
-  return done.steps + more / static_cast<double>(settings.workers);
+  return done.steps + static_cast<double>(updates_since(done, m)) / static_cast<double>(settings.workers);
+}
+
+std::uint64_t experiment::samples_of(const manifest& m) const {
+  return done.samples + updates_since(done, m) * settings.batch;
 }
 
 std::shared_ptr<const experiment> experiment::after(const manifest& m) const {
   auto e = std::make_shared<experiment>(*this);
-  e->done = {.checkpoint = m.checkpoint, .updates = m.updates(), .steps = m.steps};
+  e->done = {.checkpoint = m.checkpoint, .updates = m.updates(), .samples = m.samples, .steps = m.steps};
   plan(*e);
   return e;
 }
@@ -310,6 +317,7 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   w.training.evaluation_steps = evaluation_steps;
   w.training.batch = settings.batch;
   w.training.updates_per_epoch = updates_per_epoch();
+  w.training.epochs_ahead = epochs_ahead();
   w.training.planned_epochs = planned_epochs;
   w.training.lr = settings.lr.value();
   w.packing.codec = codec;

@@ -29,6 +29,7 @@ struct device_parts {
 struct earlier_work {
   std::uint64_t checkpoint = 0; ///< number of that checkpoint
   std::uint64_t updates = 0;    ///< gradients of all workers together
+  std::uint64_t samples = 0;    ///< in the minibatches of these updates
   double steps = 0;             ///< of each worker; on average if asynchronous
 };
 
@@ -101,7 +102,16 @@ struct experiment {
   bool has_nothing_left() const noexcept { return planned_updates <= done.updates; }
   /// Steps of each worker when this run was saved; on average if asynchronous.
   double steps_of(const manifest& m) const;
-  double epoch_of(std::uint64_t updates) const { return static_cast<double>(updates) / updates_per_epoch(); }
+  /// Samples in the minibatches of all updates when this run was saved.
+  std::uint64_t samples_of(const manifest& m) const;
+  /// Epochs of the earlier work beyond those that its updates would make with the present batch; 0 if it had this one.
+  double epochs_ahead() const {
+    const auto excess = static_cast<std::int64_t>(done.samples - done.updates * settings.batch);
+    return static_cast<double>(excess) / static_cast<double>(data.train.samples);
+  }
+  double epoch_of(std::uint64_t updates) const {
+    return static_cast<double>(updates) / updates_per_epoch() + epochs_ahead();
+  }
   /// @param incarnation of the worker; if not 0, the worker joins
   worker_settings for_worker(rank i, std::uint32_t incarnation = 0) const;
   /// The incarnation to which the random numbers of this worker belong. An asynchronous worker that comes back goes on

@@ -139,7 +139,7 @@ tensorboard_observer::tensorboard_observer(settings s, std::string_view about)
 }
 
 void tensorboard_observer::on_progress(const progress_record& r) {
-  const auto steps = std::round(r.epoch * settings_.steps_per_epoch);
+  const auto steps = std::round((r.epoch - settings_.epochs_ahead) * settings_.steps_per_epoch);
   if (std::isfinite(steps) && steps >= 0)
     step_ = std::max(step_, static_cast<std::uint64_t>(steps));
   const std::array all{tensorboard_scalar{"loss/minibatch", r.loss},

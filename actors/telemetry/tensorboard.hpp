@@ -32,6 +32,7 @@ public:
     std::function<double()> wall_s;              ///< seconds since 1970
     std::function<void(std::string_view)> write; ///< takes whole records; may throw
     double steps_per_epoch = 1;                  ///< gradients of all workers
+    double epochs_ahead = 0;                     ///< as in experiment
     std::uint64_t first_step = 0;                ///< of a run that goes on from a checkpoint
   };
 

@@ -29,11 +29,14 @@ worker::~worker() {
 
 double worker::epoch(std::uint64_t t) const {
   const auto& training = settings_.training;
+  const auto after = [&training](std::uint64_t updates) {
+    return static_cast<double>(updates) / training.updates_per_epoch + training.epochs_ahead;
+  };
   if (!training.synchronous)
-    return static_cast<double>(std::max(t, updates_)) / training.updates_per_epoch;
+    return after(std::max(t, updates_));
   const auto& v = view_of(t);
   const auto updates = static_cast<std::int64_t>(t * v.members.size()) + v.updates_ahead + training.updates_ahead;
-  return static_cast<double>(std::max<std::int64_t>(updates, 0)) / training.updates_per_epoch;
+  return after(static_cast<std::uint64_t>(std::max<std::int64_t>(updates, 0)));
 }
 
 float worker::learning_rate(std::uint64_t t) const {
@@ -243,7 +246,7 @@ void worker::begin_step(std::uint64_t t) {
   const auto every = settings_.training.evaluation_steps;
   const bool near_the_end = limit_ - t <= every / 2; // the final evaluation follows anyway
   if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
-    take_snapshot(t * settings_.place.workers);
+    take_snapshot(t);
   if (t != 0 && t == save_at_)
     host_.checkpoint(t);
 }

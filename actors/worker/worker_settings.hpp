@@ -43,6 +43,7 @@ struct worker_training {
   /// from t: t times the workers of a synchronous run (see also view), or at least t otherwise.
   std::int64_t updates_ahead = 0;
   double updates_per_epoch = 1; ///< gradients of all workers together that touch every sample once
+  double epochs_ahead = 0;      ///< as in experiment
   double planned_epochs = 1;
   double lr = 0.1;
   std::shared_ptr<const compute::schedule> schedule;

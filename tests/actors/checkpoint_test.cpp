@@ -81,7 +81,8 @@ TEST(saved_worker_file, is_refused_wherever_it_is_cut_or_bent) {
 }
 
 TEST(manifest_file, is_read_back_and_refused_wherever_it_is_cut_or_bent) {
-  manifest m{.checkpoint = 9, .workers = 2, .masters = 0, .steps = 27, .time_s = 2.5, .former_gradients = 4};
+  manifest m{
+      .checkpoint = 9, .workers = 2, .masters = 0, .steps = 27, .time_s = 2.5, .samples = 1728, .former_gradients = 4};
   m.former_sent = {.frames = 1, .payload_bits = 2, .wire_bits = 3, .bits_between_islands = 1};
   m.parts[0] = {.digest = 11, .gradients = 20, .sent = {.frames = 4, .payload_bits = 5, .wire_bits = 6}};
   m.parts[1] = {.digest = 12, .gradients = 30, .sent = {}};
@@ -90,6 +91,7 @@ TEST(manifest_file, is_read_back_and_refused_wherever_it_is_cut_or_bent) {
   EXPECT_EQ(read.updates(), 54u);
   EXPECT_EQ(read.steps, 27);
   EXPECT_EQ(read.time_s, 2.5);
+  EXPECT_EQ(read.samples, 1728u);
   EXPECT_EQ(read.former_sent, m.former_sent);
   EXPECT_EQ(read.parts.at(0).sent, m.parts[0].sent);
   EXPECT_EQ(read.parts.at(1).digest, 12u);

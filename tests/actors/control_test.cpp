@@ -67,6 +67,7 @@ samples() {
                  .masters = 1,
                  .steps = 12.5,
                  .time_s = 1.5,
+                 .samples = 768,
                  .former_gradients = 4,
                  .former_sent = {3, 1024, 1200, 512},
                  .parts = {{0, {.digest = 7, .gradients = 20, .sent = {}}}}}},

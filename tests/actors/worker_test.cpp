@@ -101,7 +101,7 @@ TEST(worker, does_its_steps_and_takes_snapshots_on_the_way) {
   while (!f.w.finished())
     f.program.advance.notify();
   EXPECT_EQ(f.program.steps(), 10u);
-  EXPECT_EQ(f.host.snapshots, (std::vector<std::uint64_t>{0, 8})); // step 8 is so near the end that it is left out
+  EXPECT_EQ(f.host.snapshots, (std::vector<std::uint64_t>{0, 4})); // step 8 is so near the end that it is left out
 }
 
 TEST(worker, holds_behind_its_present_step_until_it_is_told_where_to_stop) {
@@ -251,6 +251,17 @@ TEST(worker, counts_what_others_had_done_before_the_run_went_on) {
   s.training.updates_ahead = 6;
   fixture apart{s};
   EXPECT_FLOAT_EQ(apart.w.learning_rate(1), 0.25f) << "before the leader has said anything";
+}
+
+TEST(worker, reads_the_schedule_at_the_epochs_that_other_minibatches_had_come_to) {
+  auto s = settings_with(1000);
+  s.training.updates_ahead = 2; // an epoch of these minibatches, and three of those before
+  s.training.epochs_ahead = 2;
+  for (const bool synchronous : {true, false}) {
+    s.training.synchronous = synchronous;
+    fixture f{s};
+    EXPECT_FLOAT_EQ(f.w.learning_rate(0), 0.25f);
+  }
 }
 
 TEST(worker, encodes_and_decodes_by_its_coder) {

@@ -226,6 +226,24 @@ TEST_F(a_killed_run, goes_on_with_as_many_epochs_whoever_computes_them) {
   }
 }
 
+TEST_F(a_killed_run, goes_on_with_as_many_epochs_whatever_its_minibatches_are) {
+  const words training{"--algorithm", "d-psgd", "--workers", "4", "--checkpoint", "1000s"};
+  ASSERT_EQ(run(small + training + words{"--batch", "30", "--out", "saved"}).status, 0);
+  ASSERT_EQ(summary("saved")["step"], 20) << "600 samples";
+  for (const words& how :
+       {words{"train"}, words{"simulate"}, words{"launch", "--hosts", "localhost:2", "--", "train"}}) {
+    const auto on =
+        run(how + words{"--resume", "saved", "--batch", "75", "--epochs", "3", "--overwrite", "--out", "on"});
+    ASSERT_EQ(on.status, 0) << on.err;
+    EXPECT_EQ(summary("on")["step"], 20 + 2 * 8);
+    EXPECT_NEAR(summary("on")["epoch"].get<double>(), 3, 1e-9);
+    double before = 0;
+    for (const auto& m : metrics("on"))
+      EXPECT_GE(m["epoch"].get<double>(), std::exchange(before, m["epoch"].get<double>()));
+    EXPECT_THAT(run({"export", "on", "--out", "model.npz"}).out, HasSubstr("after 3 epochs"));
+  }
+}
+
 TEST_F(a_killed_run, goes_on_without_the_metrics_that_it_had_not_written) {
   ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "first"}).status, 0);
   write("first/metrics.jsonl", "");

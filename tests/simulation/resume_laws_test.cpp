@@ -106,9 +106,11 @@ TEST_P(every_run_that_goes_on, may_have_more_workers_or_fewer) {
   }
 }
 
-/// Prepares a run of this number of epochs of 40 updates, saved at the end.
-std::shared_ptr<const experiment> of_epochs(const std::string& algorithm, double epochs, std::size_t workers) {
+/// Prepares a run of this number of epochs of 400 samples, saved at the end.
+std::shared_ptr<const experiment> of_epochs(const std::string& algorithm, double epochs, std::size_t workers,
+                                            std::size_t batch = 10) {
   auto s = quadratic_run(algorithm, workers, 1);
+  s.batch = batch;
   s.optimiser = testing_support::optimiser_for(algorithm, "sgd");
   s.data = "quadratic:samples=400,dim=40";
   s.steps.reset();
@@ -133,6 +135,30 @@ TEST_P(every_run_that_goes_on, counts_epochs_by_the_gradients_that_were_computed
         std::make_shared<const resumption>(folder().newest([](const auto& what) { ADD_FAILURE() << what; }));
     EXPECT_EQ(again->all.updates(), on.final.step);
     EXPECT_EQ(simulated(of_epochs(GetParam(), 6, before), again).summary.final.step, on.final.step)
+        << "nothing is left";
+  }
+}
+
+TEST_P(every_run_that_goes_on, counts_epochs_by_the_samples_of_its_minibatches) {
+  constexpr std::size_t workers = 4;
+  constexpr double slack = 2 * workers * 20 / 400.0; // asynchronous workers finish steps under way
+  std::shared_ptr<const resumption> from;
+  double epochs = 0, reached = 0;
+  for (const std::size_t batch : {10u, 20u, 5u}) {
+    SCOPED_TRACE(testing::Message() << "minibatches of " << batch);
+    epochs += 3;
+    const auto on = simulated(of_epochs(GetParam(), epochs, workers, batch), from);
+    EXPECT_NEAR(on.summary.final.epoch, epochs, slack);
+    const auto more = on.summary.final.step - (from ? from->all.updates() : 0);
+    EXPECT_NEAR(static_cast<double>(more * batch) / 400, 3, slack) << "what was trained";
+    for (const auto& r : on.evaluations)
+      EXPECT_GE(r.epoch, reached - 1e-9);
+    reached = on.summary.final.epoch;
+    from = std::make_shared<const resumption>(folder().newest([](const auto& what) { ADD_FAILURE() << what; }));
+    EXPECT_NEAR(static_cast<double>(from->all.samples) / 400, epochs, slack);
+  }
+  if (synchronous()) { // of others less than a step may be left, which the larger minibatches round up
+    EXPECT_EQ(simulated(of_epochs(GetParam(), epochs, workers), from).summary.final.step, from->all.updates())
         << "nothing is left";
   }
 }

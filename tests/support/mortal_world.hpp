@@ -46,9 +46,7 @@ public:
       : run_(std::move(e)), deaths_(std::move(deaths)), stop_at_(stop_at), where_(where), views_(*run_),
         choice_(random_stream{seed, 0, purpose::interleaving}, 0) {
     found();
-    const auto& traits = run_->algorithm->traits;
-    check_.emplace(run_->settings.workers, traits.exchange == actors::exchange_pattern::bipartite,
-                   run_->last_step_beside(), run_->masters);
+    check_.emplace(run_->settings.worker_ranks(), run_->averages_pairs(), run_->last_step_beside(), run_->masters);
     witness_.check = &*check_;
     lives_.resize(participants());
     saved_.resize(participants());

@@ -51,6 +51,7 @@ std::optional<resumption> rescued(caf::scoped_actor& self, const caf::actor& nod
   }
   all.former_gradients = gradients;
   all.steps = e.steps_of(all);
+  all.samples = e.samples_of(all);
   return result;
 }
 
