@@ -133,7 +133,7 @@ private:
           settings_.ends(m);
         },
         [&](const node_has_left&) { has_left_ = true; }, [](const will_leave&) {},
-        [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+        [&](const run_failed& f) { throw error(f.code, words_before_news(self_, node_) + f.sentence, f.remedy); },
         [&](const caf::down_msg& m) { lose(m); }, caf::after(patience) >> [&] { idle = true; });
     if (idle && node_ && begun_ && !*leads_ && settings_.leaves())
       departure_.go_on(node_);
@@ -169,7 +169,7 @@ private:
     if (m.source != doors_.door().address() || begun_) // another node leads then
       return;
     if (!sources_)
-      throw doors_.lost();
+      doors_.throw_loss();
     is_leaderless_ = true;
   }
   /// Goes on without the leader: the other members have the files, too.
@@ -392,7 +392,7 @@ bool join_cluster(const joining_settings& s, const preparation& prepare) {
       if (times == most_times)
         throw;
       s.tell(m.sentence() + "; it asks again");
-      asks.where = m.where;
+      asks = m.settings_to_ask_again(s);
     }
 }
 

@@ -96,11 +96,14 @@ void node_state::leave(const leave_run& m) {
 void node_state::say_farewell(const leave_run& m) {
   if (!leadership_ || has_left_)
     return self_->quit();
-  tell_others(leave_run{m.why, protocol_->delegate().last().number(), is_left_alone_, m.code});
+  const leave_run order{m.why, protocol_->delegate().last().number(), is_left_alone_, m.code};
   farewells_.emplace();
-  for (const auto& other : *others_)
+  for (const auto& other : *others_) {
+    if (other.is_met()) // also one that was given up: its process may live, and would take all others for lost
+      self_->send(other.handle, order);
     if (is_spoken_to(other))
       farewells_->insert(other.number);
+  }
   if (farewells_->empty())
     self_->quit();
 }

@@ -225,9 +225,13 @@ std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m
 }
 
 run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag) {
+  const bool any_would_do = wanted == join_request::any_number;
+  if (!any_would_do && wanted >= nodes)
+    return {errc::usage, fmt::format("--number is {}, and the run has the places 0 to {}", wanted, nodes - 1),
+            fmt::format("a run with more places is started with {}", flag)};
   return {errc::failed,
-          wanted >= nodes ? fmt::format("the run has all of its {} nodes", nodes)
-                          : fmt::format("node {} is there, or has not been missed yet", wanted),
+          any_would_do ? fmt::format("the run has all of its {} nodes", nodes)
+                       : fmt::format("node {} is there, or has not been missed yet", wanted),
           fmt::format("a place is free again when its node is lost, or has left; a run with more places is started "
                       "with {}",
                       flag)};

@@ -28,7 +28,8 @@ struct assembly {
 
 /// Returns why a node that speaks this version of the control messages cannot take part; `nullopt` if it can.
 std::optional<run_failed> refusal_of(const join_request& m);
-/// Returns why no node gets in: all places are taken, or the wanted one; errc::failed says that this may pass.
+/// Returns why no node gets in: all places are taken, or the wanted one; errc::failed says that this may pass. There is
+/// no such place: errc::usage.
 /// @param flag the option that gives a run more places
 run_failed no_place(std::uint32_t wanted, std::size_t nodes, std::string_view flag);
 /// Returns why a node that has prepared this cannot take part; `nullopt` if it can.

@@ -152,6 +152,15 @@ bool comes_to(honest_nodes& nodes, const std::function<bool()>& condition) {
   return condition();
 }
 
+TEST(the_end_of_a_run, is_told_to_a_node_that_was_given_up_and_may_live) {
+  honest_nodes nodes{"d-psgd", draws(1)};
+  ASSERT_TRUE(comes_to(nodes, [&] { return testing::Matches(Contains(HasSubstr("node 3 is lost")))(nodes.told()); }));
+  nodes.end(0);
+  EXPECT_EQ(nodes.farewells(), 1);
+  for (std::uint32_t number = 0; number < honest_nodes::honest; ++number)
+    EXPECT_FALSE(nodes.lives(number)) << "node " << number << ": nobody waits until the silent one has left";
+}
+
 TEST(a_connection, that_ends_between_two_followers_costs_one_of_them_the_run_for_a_while) {
   honest_nodes nodes{"d-psgd", draws(1)};
   const auto lives = [&](std::uint32_t reporter, rank i) {

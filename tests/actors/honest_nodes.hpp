@@ -21,7 +21,7 @@ public:
 
   explicit honest_nodes(const std::string& algorithm, std::function<std::uint64_t()> draw)
       : run_(run_of(algorithm)), draw_(std::move(draw)), system_(in_virtual_time(config_)),
-        scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), liar_(deaf()),
+        scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())), liar_(deaf(&farewells_)),
         stranger_(deaf()) {
     for (std::uint32_t number = 0; number < honest; ++number)
       nodes_.at(number).actor = actors::spawn_node(system_, setup_of(number));
@@ -92,6 +92,12 @@ public:
                      caf::down_msg{nodes_.at(of).actor.address(), caf::exit_reason::remote_link_unreachable});
     settle();
   }
+  /// Ends the run of a node, as its client does after the end.
+  void end(std::uint32_t number) {
+    const auto& one = nodes_.at(number);
+    caf::send_as(one.client, one.actor, actors::leave_run{});
+    settle();
+  }
   void pass_time() {
     scheduler_.trigger_timeout();
     settle();
@@ -123,6 +129,8 @@ public:
 
   /// Returns how often evaluators were given models.
   int evaluations() const noexcept { return evaluations_; }
+  /// Returns how often the liar was told that the run is over.
+  int farewells() const noexcept { return farewells_; }
   bool liar_lives() const noexcept { return liar_lives_; }
   bool door_lives() const noexcept { return door_lives_; }
   bool lives(std::uint32_t number) const { return nodes_.at(number).lives; }
@@ -150,7 +158,7 @@ private:
     double& at_s_;
   };
   struct node {
-    caf::actor actor;
+    caf::actor actor, client;
     actors::consensus::resolution last;
     bool lives = true;
     actors::run_failed failure;
@@ -182,14 +190,23 @@ private:
     }
   };
   struct deaf_actor final : caf::event_based_actor {
-    using caf::event_based_actor::event_based_actor;
+    deaf_actor(caf::actor_config& config, int* farewells) : caf::event_based_actor(config), farewells_(farewells) {}
     caf::behavior make_behavior() override {
-      return actors::messages_as<actors::node_interface, ignoring>::behaviour().or_else(
-          ignoring<actors::run_offer, actors::ask_there, actors::run_status, actors::will_leave,
-                   actors::evaluate_models, actors::assembly, actors::run_summary, actors::node_has_left>::behaviour());
+      const caf::message_handler counts{[this](const actors::leave_run&) {
+        if (farewells_ != nullptr)
+          ++*farewells_;
+      }};
+      return counts.or_else(actors::messages_as<actors::node_interface, ignoring>::behaviour())
+          .or_else(ignoring<actors::run_offer, actors::ask_there, actors::run_status, actors::will_leave,
+                            actors::evaluate_models, actors::assembly, actors::run_summary,
+                            actors::node_has_left>::behaviour());
     }
+
+  private:
+    int* farewells_;
   };
-  caf::actor deaf() { return system_.spawn<deaf_actor>(); }
+  /// @param farewells counts how often it is told that the run is over; null: it is not counted
+  caf::actor deaf(int* farewells = nullptr) { return system_.spawn<deaf_actor>(farewells); }
   /// A worker that stays at the step where it began.
   static caf::behavior still_worker(caf::event_based_actor* self, actors::rank i, std::uint32_t life,
                                     const caf::actor& home) {
@@ -239,7 +256,7 @@ private:
     setup.client.tell = [this](const std::string& line) { told_.push_back(line); };
     setup.client.observe = [this] { return std::make_shared<listener>(told_, shown_at_s_); };
     setup.others.files = stranger_;
-    setup.client.actor = client_of(number);
+    setup.client.actor = nodes_.at(number).client = client_of(number);
     return setup;
   }
 
@@ -293,7 +310,7 @@ private:
   std::shared_ptr<const actors::consensus::charter> rules_;
   std::array<node, honest> nodes_;
   bool liar_lives_ = true, door_lives_ = true;
-  int evaluations_ = 0;
+  int evaluations_ = 0, farewells_ = 0;
   unsigned threw_ = 0; // one bit per node
   std::string broken_;
   std::vector<std::string> told_;

@@ -77,6 +77,7 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   EXPECT_EQ(answer_to({}), "node 1");
   EXPECT_THAT(answer_to({}), HasSubstr("all of its 2 nodes"));
   EXPECT_EQ(answer_to({.wanted = 1}), "node 1 is there, or has not been missed yet");
+  EXPECT_EQ(answer_to({.wanted = 2}), "--number is 2, and the run has the places 0 to 1");
   node_ready ready;
   ready.print = print;
   ready.node = 9; // a number outside the run

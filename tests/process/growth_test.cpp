@@ -1,6 +1,7 @@
 // Runs that nodes join and leave on the way: real binaries, real sockets.
 #include <algorithm>
 #include <csignal>
+#include <future>
 #include <optional>
 
 #include "command.hpp"
@@ -131,6 +132,36 @@ TEST_F(growing_run, goes_on_without_the_node_that_led) {
   const auto went_on = founder->finish();
   EXPECT_EQ(went_on.status, 130) << went_on.err;
   EXPECT_THAT(went_on.err, HasSubstr("node 1 leads the run from now on"));
+}
+
+TEST_F(growing_run, lets_a_node_in_that_has_prepared_it_for_a_leader_that_has_left) {
+  std::string address;
+  std::optional<support::subprocess> founder, newcomer;
+  std::future<support::outcome> came;
+  support::subprocess leading(leader({"d-psgd", "--data", "digits:samples=20000,test=200"})); // prepared slowly
+  leading
+      .when("--join ",
+            [&](const auto& so_far) {
+              address = address_in(so_far);
+              founder.emplace(joining(address));
+            })
+      .when("epoch ", [&](const auto&) {
+        newcomer.emplace(joining(address));
+        newcomer->when("this is node 2", [&](const auto&) {
+          newcomer->send_signal(SIGSTOP);
+          EXPECT_EQ(run({"leave", address}).status, 0);
+        });
+        came = std::async(std::launch::async, [&] { return newcomer->finish(); });
+      });
+  const auto led = leading.finish();
+  ASSERT_TRUE(newcomer) << led.err;
+  newcomer->send_signal(SIGCONT);
+  const auto went_on = founder->signal_after("worker 0 comes back", SIGINT).finish(); // it gets the first free place
+  const auto joined = came.get();
+  EXPECT_EQ(led.status, 0) << led.err;
+  EXPECT_EQ(went_on.status, 130) << went_on.err;
+  EXPECT_EQ(joined.status, 0) << joined.err;
+  EXPECT_THAT(joined.err, AllOf(HasSubstr("is lost; it asks again"), HasSubstr("the run is over")));
 }
 
 } // namespace

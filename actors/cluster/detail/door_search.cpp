@@ -14,6 +14,14 @@ constexpr int most_sent_on = 5;
 
 } // namespace
 
+joining_settings sent_on::settings_to_ask_again(const joining_settings& s) const {
+  auto result = s;
+  result.where = doors_.front();
+  result.more_doors.insert(result.more_doors.begin(), doors_.begin() + 1, doors_.end());
+  result.wait = std::min(s.wait, 2 * s.patience); // the nodes left agree on a leader in that time
+  return result;
+}
+
 door_search::door_search(caf::scoped_actor& self, control_plane& control, const joining_settings& s)
     : self_(self), control_(control), settings_(s), doors_{s.where} {
   doors_.insert(doors_.end(), s.more_doors.begin(), s.more_doors.end());
@@ -52,8 +60,11 @@ run_offer door_search::ask_at(endpoint where) {
     self_->send(door_,
                 join_request{.slots = settings_.slots, .wanted = settings_.wanted.value_or(join_request::any_number)});
     auto said = answer_at_door();
-    if (auto* offer = std::get_if<run_offer>(&said))
+    if (auto* offer = std::get_if<run_offer>(&said)) {
+      const bool is_under_way = offer->life > 0; // else there are no nodes yet that could elect another leader
+      others_ = is_under_way ? offer->files.members : std::vector<endpoint>{};
       return std::move(*offer);
+    }
     where = std::get<ask_there>(said).where;
   }
   throw not_let_in{errc::failed, "nodes of the run send this one from one to another, and none leads it",
@@ -123,6 +134,12 @@ not_let_in door_search::lost() const {
       errc::failed, fmt::format("the leader at {} is lost", to_string(where())),
       "if the run was under way, another node leads it: join at the address of any of its nodes. What the leader has "
       "written is in its run folder"};
+}
+
+void door_search::throw_loss() const {
+  if (others_.empty())
+    throw lost();
+  throw sent_on{lost(), others_};
 }
 
 void leave_interrupted() { throw error(errc::interrupted, "interrupted; this node leaves the run", ""); }

@@ -6,15 +6,21 @@
 
 namespace gossamer::actors::detail {
 
-/// The run has no place any more for a node that has prepared it. It may ask again.
+/// A node that has prepared the run is not let in. It may ask again.
 class sent_on : public not_let_in {
 public:
-  explicit sent_on(endpoint there)
+  /// The run has no place any more for this node. @param leader its door
+  explicit sent_on(endpoint leader)
       : not_let_in{errc::failed, "the run has no place any more for this node, which has prepared it",
                    "join again: another place may be free"},
-        where(std::move(there)) {}
+        doors_{std::move(leader)} {}
+  /// @param doors where to ask; at least one
+  sent_on(const not_let_in& why, std::vector<endpoint> doors) : not_let_in{why}, doors_(std::move(doors)) {}
 
-  endpoint where; ///< the leader's door
+  joining_settings settings_to_ask_again(const joining_settings& s) const;
+
+private:
+  std::vector<endpoint> doors_;
 };
 
 /// The search for a way into a run: the doors that a joining node knows, and the answers it gets there.
@@ -35,6 +41,9 @@ public:
   /// True if the present message comes from behind that door.
   bool is_heard() const;
   not_let_in lost() const;
+  /// Throws the loss of the leader before it has let this node in.
+  /// @error sent_on to the other nodes of a run that was under way; else `lost`
+  [[noreturn]] void throw_loss() const;
 
 private:
   using answer = std::variant<run_offer, ask_there>;
@@ -50,6 +59,7 @@ private:
   joining_settings settings_;   // `where`: the door that was asked last
   std::vector<endpoint> doors_; // those that are known
   door_interface::handle door_;
+  std::vector<endpoint> others_; // doors of other nodes than the leader, of a run that is under way
 };
 
 /// Ends a node that is asked to end. @error the one that it ends with

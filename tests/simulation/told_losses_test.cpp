@@ -1,0 +1,35 @@
+// What an observer is told of the ends of nodes, whoever leads.
+#include "gossamer/actors/simulated/simulated_world.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "lawful_run.hpp"
+
+namespace gossamer::actors {
+namespace {
+
+using testing::Contains;
+
+struct listener final : run_observer {
+  void on_event(const event_record& r) override { told.push_back(r.what); }
+  std::vector<std::string> told;
+};
+
+// The leader after the next one has seen the first leader's end, too.
+TEST(the_loss_of_a_leader, is_told_by_the_next_one_alone) {
+  simulation_settings apart;
+  apart.processes = true;
+  apart.sample_time_s = 0.01;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::kill, .at_s = 2, .coordinators = 1});
+  plan.faults.push_back({.kind = fault_kind::leave, .workers = {1}, .at_s = 4, .processes = true}); // it leads then
+  listener seen;
+  simulate(prepare(testing_support::lawful_run("d-psgd")), apart, {.observer = &seen, .faults = plan});
+  EXPECT_THAT(seen.told, Contains("node 2 leads the run from now on"));
+  EXPECT_EQ(std::ranges::count(seen.told, "node 0 is lost: its process is gone"), 1);
+}
+
+} // namespace
+} // namespace gossamer::actors
