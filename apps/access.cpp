@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -109,7 +108,7 @@ kept_token keep_for_visitors(const program& p, const std::optional<actors::acces
     if (token)
       return {address, *token};
   } catch (const error& e) {
-    std::fputs(fmt::format("{}: {}\n", p.name(), e.what()).c_str(), stderr);
+    p.say(e.what());
   }
   return {};
 }

@@ -102,7 +102,7 @@ public:
       : program_(p), options_(o), understand_(understand), job_(job()) {}
 
   int answer() {
-    make_folder();
+    make_folder(runs(), "choose another folder with --out");
     refuse_compared();
     const auto possible = possible_candidates();
     const auto wanted = settle_target();
@@ -140,14 +140,6 @@ private:
 
   std::filesystem::path runs() const { return std::filesystem::path{options_.out} / "runs"; }
 
-  void make_folder() const {
-    std::error_code problem;
-    std::filesystem::create_directories(runs(), problem);
-    if (problem)
-      throw error(errc::io, fmt::format("cannot make '{}': {}", runs().string(), problem.message()),
-                  "choose another folder with --out");
-  }
-
   /// Refuses flags of the job before anything runs.
   void refuse_compared() const {
     check_not_chosen(job_);
@@ -182,7 +174,7 @@ private:
           has_sense[i] = refused[i] || said == true;
           return true;
         },
-        [] { return clean_stop::requested() != 0; });
+        clean_stop::is_requested);
     std::vector<const candidate*> possible;
     for (std::size_t i = 0; i < refused.size(); ++i) {
       if (!has_sense[i])
@@ -377,10 +369,7 @@ int advise(const program& p, const advise_options& o,
   try {
     return adviser{p, o, understand}.answer();
   } catch (const error& e) {
-    if (e.code() != errc::interrupted)
-      throw;
-    std::fputs(fmt::format("{}: {}\n", p.name(), e.what()).c_str(), stderr);
-    return 128 + clean_stop::requested();
+    return after_interrupt(p, e);
   }
 }
 

@@ -1,5 +1,8 @@
 #include "gossamer/apps/detail/clean_stop.hpp"
 
+#include "gossamer/apps/detail/program.hpp"
+#include "gossamer/base/error.hpp"
+
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -117,6 +120,13 @@ void clean_stop::outlive_readers() noexcept {
 void clean_stop::follow_input() noexcept {
   outlive_readers();
   follows_input = true;
+}
+
+int after_interrupt(const program& p, const error& e) {
+  if (e.code() != errc::interrupted)
+    throw e;
+  p.say(e.what());
+  return 128 + clean_stop::requested();
 }
 
 } // namespace gossamer::apps

@@ -28,9 +28,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -85,56 +87,50 @@ public:
     if (job_ && form_of(app_.get_subcommands().front()->get_name()) == nullptr)
       throw error(errc::usage, "'--' is given, and no job may follow here", help());
     sweeping_.job = reproducing_.more = advising_.job = job_.value_or(std::vector<std::string>{});
-    if (*list_)
-      return kind_.empty() ? list_kinds(program_, json_) : list(program_, kind_, json_), 0;
-    if (*completion_)
-      return print_completion(program_, app_, shell_), 0;
-    if (*man_)
-      return write_manual(program_, app_, manual_folder_), 0;
-    if (*explain_)
-      return explain(program_, name_), 0;
-    if (*plot_)
-      return plot(picture_), 0;
-    if (*report_)
-      return report(reported_), 0;
-    if (*export_)
-      return export_model(program_, exported_), 0;
-    if (*certs_)
-      return make_certificates(program_, authority_), 0;
-    if (*train_)
-      return train(program_, watched(training_.options()), json_);
-    if (*node_)
-      return be_node();
-    if (*launch_)
-      return launch(program_, launching_, launched());
-    if (*status_)
-      return show_status(program_, visit_);
-    if (*logs_)
-      return show_logs(visit_);
-    if (*stop_)
-      return stop_run(program_, visit_);
-    if (*leave_)
-      return leave_run(program_, visit_);
-    if (*attach_)
-      return attach(visit_);
-    if (*watch_)
-      return watch(program_, watching_);
-    if (*measure_)
-      return measure_hosts(), 0;
-    if (*reproduce_)
-      return reproduce(program_, reproducing_, of_one_run());
-    if (*sweep_)
-      return sweep(program_, sweeping_, of_one_run());
-    if (*advise_)
-      return advise(program_, advising_, of_one_run());
+    return answer();
+  }
+
+private:
+  /// Does what the one command asks for. @returns the exit status
+  int answer() {
+    const auto done = [](auto act) { return [act] { return act(), 0; }; };
+    const std::pair<const CLI::App*, std::function<int()>> answers[]{
+        {train_, [&] { return train(program_, watched(training_.options())); }},
+        {simulate_, [&] { return simulate_as_asked(); }},
+        {launch_, [&] { return launch(program_, launching_, launched()); }},
+        {node_, [&] { return be_node(); }},
+        {status_, [&] { return show_status(program_, visit_); }},
+        {logs_, [&] { return show_logs(visit_); }},
+        {attach_, [&] { return attach(visit_); }},
+        {stop_, [&] { return stop_run(program_, visit_); }},
+        {leave_, [&] { return leave_run(program_, visit_); }},
+        {list_, done([&] { kind_.empty() ? list_kinds(program_, json_) : list(program_, kind_, json_); })},
+        {explain_, done([&] { explain(program_, name_); })},
+        {measure_, done([&] { measure_hosts(); })},
+        {advise_, [&] { return advise(program_, advising_, of_one_run()); }},
+        {certs_, done([&] { make_certificates(program_, authority_); })},
+        {watch_, [&] { return watch(program_, watching_); }},
+        {plot_, done([&] { plot(picture_); })},
+        {report_, done([&] { report(reported_); })},
+        {export_, done([&] { export_model(program_, exported_); })},
+        {sweep_, [&] { return sweep(program_, sweeping_, of_one_run()); }},
+        {reproduce_, [&] { return reproduce(program_, reproducing_, of_one_run()); }},
+        {completion_, done([&] { print_completion(program_, app_, shell_); })},
+        {man_, done([&] { write_manual(program_, app_, manual_folder_); })},
+    };
+    const auto asked = std::ranges::find_if(answers, [](const auto& one) { return one.first->parsed(); });
+    GOSSAMER_ASSERT(asked != std::end(answers), "each command has an answer");
+    return asked->second();
+  }
+
+  int simulate_as_asked() {
     const auto options = simulation_.options();
     check_exploration(*simulate_, exploration_, options);
     if (exploration_.several())
       require_unwatched();
-    return simulate(program_, watched(options), exploration_, json_);
+    return simulate(program_, watched(options), exploration_);
   }
 
-private:
   /// @error errc::usage; --help and --version pass as CLI's exceptions
   void parse(int argc, char** argv) {
     try {
@@ -151,6 +147,7 @@ private:
     options.live = live_;
     options.feeds = feeds_;
     options.report = report_at_end_;
+    options.json = json_;
     return options;
   }
 
@@ -215,10 +212,8 @@ private:
     const auto n = placed(node_options_);
     if (n.probe)
       return probe(program_, n, job_options());
-    if (n.join.empty()) {
-      const auto job = job_options(); // this also sets whether the summary is JSON
-      return lead(program_, n, job, json_);
-    }
+    if (n.join.empty())
+      return lead(program_, n, job_options());
     if (job_ && n.rendezvous.empty())
       throw error(errc::usage, "a node that joins is given a job",
                   "the leader says what is trained: leave out what follows --");
@@ -245,7 +240,6 @@ private:
     auto options = inner.training(*job_);
     inner.refuse_report(*measure_ ? "leave it out: measurements write none"
                                   : "launch and node have it, in front of --");
-    json_ = inner.json_;
     return options;
   }
 

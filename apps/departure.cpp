@@ -50,7 +50,7 @@ int departure::wait() {
   bool passed_on = false;
   constexpr int look_every_ms = 100;
   for (ssize_t count = 1; count != 0;) {
-    if (clean_stop::requested() != 0 && !std::exchange(passed_on, true))
+    if (clean_stop::is_requested() && !std::exchange(passed_on, true))
       kill(other_, SIGINT);
     pollfd polled{pipe_, POLLIN, 0};
     if (poll(&polled, 1, look_every_ms) <= 0)

@@ -136,13 +136,9 @@ std::string to_json(const tally& t, const runs& all) {
 std::filesystem::path results_file(const run_options& options) {
   if (options.out.empty())
     return {};
-  std::error_code problem;
-  std::filesystem::create_directories(options.out, problem);
-  if (problem)
-    throw error(errc::io, fmt::format("cannot make {}: {}", options.out, problem.message()),
-                "choose another folder with --out");
+  make_folder(options.out, "choose another folder with --out");
   auto file = std::filesystem::path{options.out} / "runs.json";
-  if (std::filesystem::exists(file, problem) && !options.overwrite)
+  if (file_exists(file) && !options.overwrite)
     throw error(errc::usage, fmt::format("{} already holds the results of several runs", options.out),
                 "choose another folder with --out, or pass --overwrite");
   return file;
@@ -153,7 +149,7 @@ tally attempt_until_stopped(const runs& all, const exploration& wanted,
                             const std::function<void(std::size_t, const attempt&)>& on_failure) {
   const clean_stop stop;
   auto how = wanted.each;
-  how.stop = [] { return clean_stop::requested() != 0; };
+  how.stop = clean_stop::is_requested;
   tally t;
   attempt_all(
       all.size(), how, [&](std::size_t i) { return all[i]; },
@@ -174,18 +170,18 @@ tally attempt_until_stopped(const runs& all, const exploration& wanted,
 
 } // namespace
 
-int explore(const program& p, const run_options& options, const exploration& wanted, bool json) {
+int explore(const program& p, const run_options& options, const exploration& wanted) {
   const runs all{p, options, wanted};
   const auto results = results_file(options);
   const auto failure_of = [&](std::size_t i, const attempt& a) {
     return failure{all[i], a.code, a.message, a.too_long};
   };
   const auto t = attempt_until_stopped(all, wanted, [&](std::size_t i, const attempt& a) {
-    if (!json)
+    if (!options.json)
       report_now(p, failure_of(i, a), options.out, wanted.each);
   });
-  const bool interrupted = clean_stop::requested() != 0;
-  if (wanted.shrink && !json && !interrupted)
+  const bool interrupted = clean_stop::is_requested();
+  if (wanted.shrink && !options.json && !interrupted)
     for (const auto& [i, a] : t.failed) {
       if (t.failed.size() > 1)
         fmt::print("seed {}: ", all.seed_of(i));
@@ -193,12 +189,10 @@ int explore(const program& p, const run_options& options, const exploration& wan
     }
   if (!results.empty())
     write_text(results.string(), to_json(t, all), "choose another folder with --out");
-  json ? fmt::print("{}", to_json(t, all)) : print_table(t);
+  options.json ? fmt::print("{}", to_json(t, all)) : print_table(t);
   const auto verdict = fmt::format("{} of {} runs failed", t.failed.size(), t.done);
   if (interrupted)
-    return std::fputs(fmt::format("{}: interrupted; {}, of {} wanted\n", p.name(), verdict, all.size()).c_str(),
-                      stderr),
-           128 + clean_stop::requested();
+    return p.say(fmt::format("interrupted; {}, of {} wanted", verdict, all.size())), 128 + clean_stop::requested();
   if (!t.failed.empty())
     throw error(errc::failed, verdict);
   return 0;

@@ -43,7 +43,8 @@ public:
         decides_({.hosts = plan.names(),
                   .restarts = how.restarts,
                   .restart_delay_s = how.restart_delay_s,
-                  .patience_s = how.node.patience_s}) {
+                  .patience_s = how.node.patience_s,
+                  .starts_programs = plan.starts_a_program()}) {
     for (std::size_t k = 0; k < known_.size(); ++k)
       known_[k].host = plan.node(k).name;
   }
@@ -268,8 +269,7 @@ private:
     note_ends();
   }
 
-  /// Sends the signal to processes of this machine only. To the process of ssh it would cut off the leader's last
-  /// words.
+  /// Sends the signal to processes of this machine only: to that of ssh it would cut off the leader's last words.
   void obey(const supervisor::end_run& m) {
     if (plan_.node(m.slot).local())
       children_[m.slot]->send_signal(m.signal);

@@ -48,13 +48,12 @@ bool is_done(actors::side_thread& thread) {
 
 } // namespace
 
-live_output::live_output(const program& p, bool announces, bool live, std::shared_ptr<onlookers> elsewhere,
-                         bool in_place)
+live_output::live_output(const program& p, live_output_settings s)
     : screen_(std::make_shared<actors::side_thread>()),
-      announcements_(announces ? std::make_unique<actors::side_thread>() : nullptr),
-      disk_(std::make_unique<actors::side_thread>()), lines_(std::make_shared<progress>(in_place)),
+      announcements_(s.announces ? std::make_unique<actors::side_thread>() : nullptr),
+      disk_(std::make_unique<actors::side_thread>()), lines_(std::make_shared<progress>(s.in_place)),
       shown_(std::make_shared<actors::deferred_observer>(*screen_, lines_)), log_before_(spdlog::default_logger()),
-      live_(live), in_place_(in_place), elsewhere_(std::move(elsewhere)), has_results_(p.has_results()) {
+      live_(s.live), in_place_(s.in_place), elsewhere_(std::move(s.elsewhere)), has_results_(p.has_results()) {
   const auto show = [screen = screen_, lines = lines_](const std::string& text) {
     screen->offer([lines, text] { lines->say(text); }, actors::most_lines_waiting);
   };

@@ -12,6 +12,8 @@ public:
   explicit folder_on_disk(opener open) : open_(std::move(open)) {}
 
   void open() { folder_ = open_(); }
+  void begin() { folder_->begin(); }
+  void take_back() { folder_->take_back(); }
   void on_evaluation(const actors::evaluation_record& r) override { folder_->on_evaluation(r); }
   void on_event(const actors::event_record& r) override { folder_->on_event(r); }
   void on_progress(const actors::progress_record& r) override { folder_->on_progress(r); }
@@ -47,6 +49,14 @@ live_recorder::live_recorder(live_output& output, opener open, std::size_t worke
       if (auto* elsewhere = output.elsewhere())
         elsewhere->add(type, std::move(line));
     });
+}
+
+void live_recorder::begin() {
+  output_.disk().post([folder = folder_] { folder->begin(); });
+}
+
+void live_recorder::take_back() {
+  output_.disk().post([folder = folder_] { folder->take_back(); });
 }
 
 void live_recorder::introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can) {

@@ -25,7 +25,6 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -33,16 +32,10 @@ namespace gossamer::apps {
 
 namespace {
 
-void say(const program& p, const std::string& line) {
-  std::fputs(fmt::format("{}: {}\n", p.name(), line).c_str(), stderr);
-}
-
 void follow(const node_options& node) {
   if (node.until_input_ends)
     clean_stop::follow_input();
 }
-
-bool stop_requested() { return clean_stop::requested() != 0; }
 
 /// Prints the line to paste on another machine.
 void invite(const program& p, const node_options& node, const actors::credentials& shown, live_output& output,
@@ -54,7 +47,8 @@ void invite(const program& p, const node_options& node, const actors::credential
                            node.nodes == 2 ? "" : "s", joining_line(p, node, shown.token, address)));
 }
 
-void tell_all_are_here(live_output& output, const std::vector<actors::node_place>& places) {
+void tell_all_are_here(live_output& output, live_recorder& recorder, const std::vector<actors::node_place>& places) {
+  recorder.begin();
   for (std::size_t k = 0; k < places.size(); ++k)
     output.announce(node_is, fmt::format("{} {} {}", k, to_string(places[k].door), fmt::join(places[k].ranks, ",")));
   output.announce(all_have_come);
@@ -215,8 +209,8 @@ actors::node_settings settings_of(const program& p, const node_options& node, co
   s.threads = node.threads;
   s.share_memory = node.share_memory;
   s.patience = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * node.patience_s));
-  s.tell = [&p](const std::string& line) { say(p, printable(line)); }; // the line may repeat words of another node
-  s.interrupted = stop_requested;
+  s.tell = [&p](const std::string& line) { p.say(printable(line)); }; // the line may repeat words of another node
+  s.interrupted = clean_stop::is_requested;
   s.shows = std::move(shows);
   return s;
 }
@@ -270,13 +264,13 @@ std::chrono::seconds waiting_time(const node_options& node) {
   return std::chrono::seconds(static_cast<std::int64_t>(std::ceil(node.wait_s)));
 }
 
-int lead(const program& p, const node_options& node, run_options job, bool json) {
+int lead(const program& p, const node_options& node, run_options job) {
   require_workers(node.nodes, job.run.workers);
   require_private("--listen", node.listen, node.insecure || !node.certs.empty());
   const auto shown = credentials_to_lead(node); // before standard input is followed: the token may come from there
   follow(node);
   const auto elsewhere = std::make_shared<onlookers>();
-  live_output output{p, node.announce, node.announce_live, elsewhere};
+  live_output output{p, {.announces = node.announce, .live = node.announce_live, .elsewhere = elsewhere}};
   actors::leader_settings s{settings_of(p, node, node.listen, shown), node.nodes, waiting_time(node)};
   s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
   s.tell = teller(output);
@@ -290,14 +284,17 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     kept = keep_for_visitors(p, shown.token, to_string(where));
     invite(p, node, shown, output, where);
   };
-  s.begins = [&](const auto& places) { tell_all_are_here(output, places); };
-  s.leads_again = [&](const auto& where) { tell_lead(output, where); };
   s.stop = clean_stop::request;
   job.run.data_dir = node.data_dir;
   job.live.control = job.live.control || node.heeds_orders;
   job.report = node.report;
   job.parts_elsewhere = node.nodes > 1 && !is_loopback(s.where.host);
   const auto world = [&](const run_setup& run, const auto& around, live_recorder& recorder, const auto& folder) {
+    s.begins = [&](const auto& places) { tell_all_are_here(output, recorder, places); };
+    s.leads_again = [&](const auto& where) {
+      recorder.take_back();
+      tell_lead(output, where);
+    };
     s.ends = [&](const auto& summary) { recorder.finish(summary); };
     s.folder = absolute(folder).string();
     if (p.has_results()) // a folder that nobody looks at goes when the run is over: nothing is to be kept there
@@ -313,7 +310,7 @@ int lead(const program& p, const node_options& node, run_options job, bool json)
     return actors::lead_cluster(run.experiment, s, traced);
   };
   try {
-    return on_this_host([&] { return train_in(p, job, json, output, world); });
+    return on_this_host([&] { return train_in(p, job, output, world); });
   } catch (const actors::node_has_gone&) {
     tell_departure(output);
     return 0;
@@ -335,7 +332,7 @@ int join(const program& p, const node_options& node) {
   clean_stop::outlive_readers();
   follow(node);
   const auto elsewhere = std::make_shared<onlookers>();
-  live_output output{p, node.announce, node.announce_live, elsewhere};
+  live_output output{p, {.announces = node.announce, .live = node.announce_live, .elsewhere = elsewhere}};
   actors::joining_settings s{settings_of(p, node, doors.front(), shown)};
   s.read_lines = [elsewhere](actors::run_lines& into) { elsewhere->read(into); };
   if (node.heeds_orders)
@@ -354,13 +351,14 @@ int join(const program& p, const node_options& node) {
   s.joined = [&](const auto& door) { tell_door(output, door); };
   std::shared_ptr<successor> leads; // used by one thread at a time
   s.leads = [&](const actors::succession& run) {
+    leads.reset(); // of an earlier lead: its end would take the orders and the folder's lock from the next one
     leads = std::make_shared<successor>(p, output, run, s.wishes);
     return std::shared_ptr<actors::run_observer>{leads, leads->observer()};
   };
   s.ends = [&](const auto& summary) { leads->finish(summary); };
   s.stop = clean_stop::request;
   s.fetching = fetching;
-  s.leaves = stop_requested;
+  s.leaves = clean_stop::is_requested;
   s.ends_with_others = !node.rendezvous.empty(); // schedulers tell all nodes that they have started
   bool is_over = true;
   try {

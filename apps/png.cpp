@@ -40,10 +40,13 @@ std::array<program_call, 5> converters(const std::string& svg, const std::string
 class passing_folder {
 public:
   passing_folder() {
-    auto name = (fs::temp_directory_path() / "gossamer-XXXXXX").string();
+    constexpr auto remedy = "name another place with TMPDIR";
+    std::error_code unusable;
+    auto name = (fs::temp_directory_path(unusable) / "gossamer-XXXXXX").string();
+    if (unusable)
+      throw error(errc::io, "there is no folder for files that pass: " + unusable.message(), remedy);
     if (!mkdtemp(name.data()))
-      throw error(errc::io, fmt::format("cannot make the folder {}: {}", name, std::strerror(errno)),
-                  "name another place with TMPDIR");
+      throw error(errc::io, fmt::format("cannot make the folder {}: {}", name, std::strerror(errno)), remedy);
     path_ = name;
   }
   passing_folder(const passing_folder&) = delete;
@@ -89,7 +92,7 @@ std::string png_of(const std::string& svg) {
     const auto [status, last_line] = finish(call);
     if (status == program_is_missing)
       continue;
-    if (status != 0 || !fs::exists(converted))
+    if (status != 0 || !file_exists(converted))
       throw error(errc::failed,
                   fmt::format("{} made no picture: {}", call.front(),
                               last_line.empty() ? fmt::format("it ended with status {}", status) : last_line),

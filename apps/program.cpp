@@ -1,5 +1,11 @@
 #include "gossamer/apps/detail/program.hpp"
 
+#include "gossamer/apps/detail/write_all.hpp"
+
+#include <fmt/format.h>
+
+#include <unistd.h>
+
 namespace gossamer::apps {
 
 program::program(std::string path, const embedding& with)
@@ -10,5 +16,7 @@ program::program(std::string path, const embedding& with)
       models_(joined(compute::models(), with.own.models)), data_(joined(compute::data_sources(), with.own.data)),
       optimisers_(joined(compute::optimisers(), with.own.optimisers)), on_folder_(with.on_folder),
       has_results_(with.has_results) {}
+
+void program::say(const std::string& line) const { write_all(STDERR_FILENO, fmt::format("{}: {}\n", name_, line)); }
 
 } // namespace gossamer::apps

@@ -151,6 +151,12 @@ std::string progress_line(const actors::progress_record& p) {
                      with_prefix(p.bits_per_second) + " ", averagings(p));
 }
 
+std::string evaluation_line(const actors::evaluation_record& r) {
+  return fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit",
+                     r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
+                     with_prefix(static_cast<double>(r.payload_bits)) + " ");
+}
+
 void progress_picture::take(const actors::progress_record& p) {
   constexpr std::size_t most = 32;
   now_ = p;
@@ -202,11 +208,7 @@ void progress::on_progress(const actors::progress_record& p) {
   block_.show(picture_.lines(shows_unicode()));
 }
 
-void progress::on_evaluation(const actors::evaluation_record& r) {
-  say(fmt::format("epoch {:6.2f}  {:7.2f} s  training loss {}  test loss {}  test accuracy {:>8}  sent {}bit\n",
-                  r.epoch, r.time_s, loss(r.train_loss), loss(r.test_loss), percent(r.test_accuracy),
-                  with_prefix(static_cast<double>(r.payload_bits)) + " "));
-}
+void progress::on_evaluation(const actors::evaluation_record& r) { say(evaluation_line(r) + '\n'); }
 
 void progress::on_event(const actors::event_record& r) { say(fmt::format("{:>14.4g} s  {}\n", r.time_s, r.what)); }
 

@@ -37,9 +37,8 @@ bool has_data_of(const actors::experiment& e, const std::string& run) {
 
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
   auto o = run.resolved();
-  if (o.out.empty())
-    o.out = actors::run_folder::make_next("runs", run.experiment->algorithm->about.name).string();
-  actors::run_folder folder{o.out, o.overwrite};
+  auto folder = o.out.empty() ? actors::run_folder::next_in("runs", run.experiment->algorithm->about.name)
+                              : actors::run_folder{o.out, o.overwrite};
   o.chaos.reset(); // the plan itself is written down
   o.horizon_s.reset();
   o.faults.clear();
@@ -60,18 +59,18 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
   return folder;
 }
 
-void bring_metrics(const run_setup& run, actors::run_folder& into) {
+void bring_metrics(const run_setup& run, actors::run_folder& into, const std::function<void(const std::string&)>& say) {
   if (!run.from)
     return;
   std::vector<actors::evaluation_record> before;
   try {
     before = actors::read_run(run.options.resume).evaluations;
   } catch (const error& e) { // the run may have been killed before it wrote any
-    std::fputs(fmt::format("the metrics from before the checkpoint are left out: {}\n", e.what()).c_str(), stderr);
+    say(fmt::format("the metrics from before the checkpoint are left out: {}", e.what()));
   }
   for (const auto& r : before)
     if (r.step < run.from->all.updates()) // the one at the checkpoint itself is made again
-      into.on_evaluation(r);
+      into.bring(r);
 }
 
 std::string names_of_files(const run_setup& run, const std::vector<std::string>& more) {

@@ -106,10 +106,7 @@ std::size_t make(const program& p, const reproduce_options& o, const reproductio
   const auto r = entry.make(o.quick);
   const files at{o.out, r.name};
   const auto runs = at.folder / "runs";
-  std::error_code problem;
-  std::filesystem::create_directories(runs, problem);
-  if (problem)
-    throw error(errc::io, fmt::format("cannot make '{}': {}", runs.string(), problem.message()), elsewhere);
+  make_folder(runs, elsewhere);
   auto f = carry_out(r, {.self = p,
                          .understand = understand,
                          .more = more_of(o),
@@ -134,7 +131,7 @@ std::string page_of(const std::string& out) {
   double real_s = 0;
   for (const auto& entry : reproductions()) {
     const files at{out, entry.name};
-    if (!std::filesystem::exists(at.with(".json"))) {
+    if (!file_exists(at.with(".json"))) {
       lines += fmt::format("| {} | {} | not run yet | | |\n", entry.name, entry.make(false).title);
       continue;
     }
@@ -173,10 +170,7 @@ int reproduce(const program& p, const reproduce_options& o,
     for (const auto* entry : wanted(o))
       missing += make(p, o, *entry, understand);
   } catch (const error& e) {
-    if (e.code() != errc::interrupted)
-      throw;
-    std::fputs(fmt::format("{}: {}\n", p.name(), e.what()).c_str(), stderr);
-    return 128 + clean_stop::requested();
+    return after_interrupt(p, e);
   }
   if (missing > 0)
     throw error(errc::failed, fmt::format("{} of what must come back did not", missing),

@@ -130,18 +130,15 @@ std::shared_ptr<const actors::experiment> prepare_within_memory(const program& p
   return e;
 }
 
-void complain(const program& p, const std::string& what) {
-  std::fputs(fmt::format("{}: {}\n", p.name(), what).c_str(), stderr);
-}
-
 std::shared_ptr<const actors::experiment> going_on(const program& p, const actors::experiment& e,
                                                    const actors::resumption& from, const std::string& run) {
   check_same_data(e, run);
   auto result = e.after(from.all);
   if (result->has_nothing_left())
-    complain(p, fmt::format("nothing is left to train: checkpoint {} is after {:.4g} epochs, and {:.4g} are wanted; "
-                            "more --epochs or --steps train on",
-                            from.all.checkpoint, e.epoch_of(result->done.updates), e.planned_epochs));
+    p.say(fmt::format("nothing is left to train: checkpoint {} is after {:.4g} epochs, and {:.4g} are wanted; "
+                      "more --epochs or --steps train on",
+                      from.all.checkpoint, result->epoch_of(result->done.updates),
+                      std::min(e.planned_epochs, result->planned_epochs)));
   return result;
 }
 
@@ -167,7 +164,7 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
   check_same("model", was.model, is.model, o.resume);
   check_same("data", was.data, is.data, o.resume);
   check_same("optimiser", was.optimiser, is.optimiser, o.resume);
-  const auto say = [&p](const std::string& what) { complain(p, what); };
+  const auto say = [&p](const std::string& what) { p.say(what); };
   auto from = newest_checkpoint(o.resume, o.parts_elsewhere, say);
   if (from.all.masters != e.masters)
     throw error(errc::bad_data, fmt::format("the checkpoint in {} is of a run with {} masters, this one has {}",

@@ -7,7 +7,6 @@
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
-#include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +14,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unistd.h>
 
 namespace gossamer::apps {
 
@@ -59,7 +57,7 @@ actors::simulation_result simulate_into(actors::run_folder& folder, const run_se
   auto all = watching.behind(shown);
   return actors::simulate(run.experiment, run.options.world,
                           {.observer = &all,
-                           .interrupted = [] { return clean_stop::requested() != 0; },
+                           .interrupted = clean_stop::is_requested,
                            .faults = run.plan,
                            .wishes = watching.wishes(),
                            .checkpoints = checkpoints_in(folder.path()),
@@ -80,11 +78,10 @@ void write_trace(actors::run_folder& folder, const run_setup& run) {
 /// True if the run itself failed: neither the request nor the machine.
 bool of_the_run(errc code) { return code == errc::failed || code == errc::diverged || code == errc::bad_packet; }
 
-int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bool twice, bool json) {
-  const auto say = [&](const std::string& line) { write_all(STDERR_FILENO, fmt::format("{}: {}\n", p.name(), line)); };
+int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bool twice) {
+  const auto say = [&p](const std::string& line) { p.say(line); };
   tell_default_lr(run, say);
-  audience watching{run, p.name() + " simulate", folder.path(), say,
-                    std::make_shared<pace>([] { return clean_stop::requested() != 0; })};
+  audience watching{run, p.name() + " simulate", folder.path(), say, std::make_shared<pace>(clean_stop::is_requested)};
   const stopwatch watch;
   const auto result = simulate_into(folder, run, watching);
   if (const auto& wishes = watching.wishes())
@@ -103,26 +100,28 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
     std::ranges::move(report_into(folder.path(), say), std::back_inserter(more));
   watching.end(result.summary); // last, because a reader of a pipe may be slow
   print_results(
-      run.options.feeds, json, summary,
+      run.options.feeds, run.options.json, summary,
       fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(), names_of_files(run, more)));
   return status;
 }
 
 } // namespace
 
-int simulate(const program& p, const run_options& options, const exploration& wanted, bool json) {
+int simulate(const program& p, const run_options& options, const exploration& wanted) {
   if (wanted.several())
-    return explore(p, options, wanted, json);
+    return explore(p, options, wanted);
   auto run = set_up_simulation(p, options);
   if (run.options.trace)
     run.options.world.trace = std::make_shared<actors::trace_recorder>();
   auto folder = open_folder(run, p.name() + " simulate", simulate_options());
   p.tell_folder(folder.path());
-  bring_metrics(run, folder);
+  bring_metrics(run, folder, [&p](const std::string& line) { p.say(line); });
   try {
-    return simulate_one(p, run, folder, wanted.each.twice, json);
+    return simulate_one(p, run, folder, wanted.each.twice);
   } catch (const error& e) {
-    if (of_the_run(e.code()))
+    if (!of_the_run(e.code()))
+      folder.discard();
+    else
       write_trace(folder, run); // shows how the failure came about
     if (wanted.shrink && of_the_run(e.code()))
       report_shrunk(p, {run, e.code(), e.what()}, folder.path().string(), wanted.each);

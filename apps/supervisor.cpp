@@ -239,8 +239,10 @@ int supervisor::status() const {
 }
 
 std::optional<supervisor::failure> supervisor::failed_start() const {
-  const auto has_not_said_why = [](const leader_end& end) {
-    return is_speechless(end.status) || (end.status != 0 && end.last_words.empty());
+  const auto has_not_said_why = [this](const leader_end& end) {
+    if (end.status == 0)
+      return slots_.size() > 1; // the others have not taken part
+    return rules_.starts_programs || is_speechless(end.status) || end.last_words.empty();
   };
   if (!begun_ && interrupted_ == 0 && leaderless_ && has_not_said_why(*leaderless_))
     return failure{

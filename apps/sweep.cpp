@@ -182,9 +182,8 @@ json made(const program& p, const sweep_options& o, run_options options, const s
 class kept_results {
 public:
   explicit kept_results(const fs::path& folder) : file_(folder / "results.jsonl") {
-    std::error_code problem;
-    fs::create_directories(folder, problem);
-    if (fs::exists(file_))
+    make_folder(folder, "choose another folder with --out");
+    if (file_exists(file_))
       read_lines(file_.string(), {.noun = "results file", .most_bytes = std::uint64_t{1} << 24},
                  [this](std::string_view line) {
                    const auto object = json::parse(line, nullptr, false);
@@ -287,12 +286,15 @@ void print(const std::vector<std::string>& keys, const std::vector<row>& rows) {
 
 /// Returns what is said of a run that was not made: what is wrong with the request, or a command that shows the
 /// failure.
-error failed(const program& p, const sweep_options& o, const sweep_grid& grid, const sweep_point& at,
+error failed(const program& p, const sweep_options& o, const sweep_grid& grid, const planned_run& run,
              const error& why) {
   if (why.code() == errc::usage)
-    return with_separator(why, grid, at);
-  return {why.code(), fmt::format("a run failed: {}", why.sentence()),
-          fmt::format("to see it: {} {}", p.name(), shell_line(words_of(o, grid, at)))};
+    return with_separator(why, grid, *run.at);
+  const auto folder = fs::path{o.out} / claimed_folder(o.out, name_of(grid, *run.at), run.key);
+  const auto words = words_of(o, grid, *run.at);
+  return {
+      why.code(), fmt::format("a run failed: {}", why.sentence()),
+      fmt::format("to see it: {} {} --out {} --overwrite", p.name(), shell_line(words), shell_word(folder.string()))};
 }
 
 /// "12 of 24 runs, about 90 s left", on a terminal.
@@ -373,12 +375,12 @@ int sweep(const program& p, const sweep_options& o,
       [&](std::size_t i, const process_end& end) {
         json said;
         if (const auto problem = gossamer::apps::understand(end, said))
-          throw failed(p, o, grid, *missing[i]->at, *problem);
+          throw failed(p, o, grid, *missing[i], *problem);
         results.keep(missing[i]->key, said["folder"].get<std::string>(), said["result"]);
         left.count();
         return true;
       },
-      [] { return clean_stop::requested() != 0; });
+      clean_stop::is_requested);
   print(grid.keys, rows_of(o, runs, results));
   if (clean_stop::requested() == 0)
     return 0;

@@ -10,6 +10,7 @@
 #include "gossamer/apps/detail/recorder.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/training.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -18,12 +19,23 @@
 
 namespace gossamer::apps {
 
-int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world) {
-  const auto run = set_up_local(p, options);
-  auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
+namespace {
+
+/// Discards the folder of a run that has not begun, after all that is still to be written there.
+void discard(live_output& output, const std::shared_ptr<actors::run_folder>& folder) {
+  try {
+    output.disk().post([folder] { folder->discard(); });
+  } catch (const error&) { // after a task that failed the thread does nothing more
+    folder->discard();
+  }
+}
+
+int train_into(const std::shared_ptr<actors::run_folder>& folder, const run_setup& run, const program& p,
+               live_output& output, const real_world& world) {
+  const auto& options = run.options;
   const auto path = folder->path();
   p.tell_folder(path);
-  bring_metrics(run, *folder);
+  bring_metrics(run, *folder, output.to_say());
   tell_default_lr(run, output.to_say());
   audience watching{run, p.name() + " train", path, output.to_say()};
   const auto picture = options.feeds.trace ? std::make_shared<actors::run_picture>() : nullptr;
@@ -37,7 +49,7 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
     auto all = watching.behind(recorder);
     summary = world(run,
                     {.observer = &all,
-                     .interrupted = [] { return clean_stop::requested() != 0; },
+                     .interrupted = clean_stop::is_requested,
                      .faults = run.plan,
                      .wishes = watching.wishes(),
                      .trace = trace,
@@ -62,13 +74,27 @@ int train_in(const program& p, const run_options& options, bool json, live_outpu
   if (p.has_results())
     text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(), names_of_files(run, more), missing,
                        missing.empty() ? "" : "\n");
-  print_results(options.feeds, json, to_json(summary), text);
+  print_results(options.feeds, options.json, to_json(summary), text);
   return exit_status(summary);
 }
 
-int train(const program& p, const run_options& options, bool json) {
-  live_output output{p, false, false, nullptr, options.feeds.shown == ui::live};
-  return train_in(p, options, json, output,
+} // namespace
+
+int train_in(const program& p, const run_options& options, live_output& output, const real_world& world) {
+  const auto run = set_up_local(p, options);
+  const auto folder = std::make_shared<actors::run_folder>(open_folder(run, p.name() + " train", train_options()));
+  try {
+    return train_into(folder, run, p, output, world);
+  } catch (const error& e) {
+    if (e.code() != errc::diverged) // the folder shows how
+      discard(output, folder);
+    throw;
+  }
+}
+
+int train(const program& p, const run_options& options) {
+  live_output output{p, {.in_place = options.feeds.shown == ui::live}};
+  return train_in(p, options, output,
                   [](const run_setup& run, const auto& around, live_recorder& recorder, const auto&) {
                     auto summary = actors::run_locally(run.experiment, around);
                     recorder.finish(summary);

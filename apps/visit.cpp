@@ -2,12 +2,14 @@
 #include "gossamer/apps/detail/visit.hpp"
 
 #include "gossamer/actors/cluster/cluster_client.hpp"
+#include "gossamer/actors/telemetry/json.hpp"
 #include "gossamer/apps/detail/access.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/apps/detail/detached_runs.hpp"
 #include "gossamer/apps/detail/launch_record.hpp"
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 #include "gossamer/base/printable.hpp"
 
 #include <fmt/format.h>
@@ -53,6 +55,15 @@ std::string end_of(const fs::path& folder, const launch_record& r) {
   if (!r.status)
     throw gone(folder, r);
   return fmt::format("{} has ended with status {}", shown(folder), *r.status);
+}
+
+/// Returns the last evaluation of a run that has ended; "" when its summary is on another machine, or there is none.
+std::string reached_in(const fs::path& folder) {
+  const auto file = (folder / "summary.json").string();
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20;
+  return file_exists(file)
+             ? evaluation_line(actors::evaluation_from_json(read_text(file, {"summary", most_bytes}))) + '\n'
+             : "";
 }
 
 /// Returns whether the run goes on, and its launch's record: the last one if the process is gone.
@@ -173,11 +184,12 @@ int show_status(const program& p, const visit_options& o) {
     return show_status_at(p, o);
   const auto folder = folder_of(o);
   const auto [runs, r] = look_at(folder);
-  if (runs)
-    fmt::print("{} {} as process {}, and is led at {}\n", shown(folder), r.stops ? "stops" : "runs", r.process,
-               printable(r.leader));
-  else
-    fmt::print("{}\n", end_of(folder, r));
+  if (!runs) {
+    fmt::print("{}\n{}", end_of(folder, r), reached_in(folder));
+    return 0;
+  }
+  fmt::print("{} {} as process {}, and is led at {}\n", shown(folder), r.stops ? "stops" : "runs", r.process,
+             printable(r.leader));
   if (!r.progress.empty())
     fmt::print("{}\n", printable(r.progress));
   return 0;

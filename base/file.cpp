@@ -129,6 +129,13 @@ bool file_exists(const std::string& path) {
   return result;
 }
 
+void make_folder(const std::string& path, const std::string& remedy) {
+  std::error_code problem;
+  std::filesystem::create_directories(path, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot make {}: {}", path, problem.message()), remedy);
+}
+
 void write_text(const std::string& path, const std::string& text, const std::string& remedy) {
   std::FILE* out = std::fopen(path.c_str(), "w");
   const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();

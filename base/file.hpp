@@ -36,6 +36,9 @@ void read_lines(const std::string& path, const file_kind& kind,
 /// on the way cannot be searched, or links lead in a circle
 bool file_exists(const std::string& path);
 
+/// Makes the folder, and those above it, unless it is there. @param remedy what to do when that fails @error errc::io
+void make_folder(const std::string& path, const std::string& remedy);
+
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
 /// Replaces the file so that the old or the new one is there, whole, whenever the machine stops: written beside its

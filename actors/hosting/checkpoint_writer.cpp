@@ -33,28 +33,43 @@ private:
   std::set<std::uint64_t> numbers_;
 };
 
+void give_up(given_up& all, const checkpoint_writer_setup& setup, std::uint64_t checkpoint) {
+  all.add(checkpoint);
+  if (setup.folder)
+    setup.folder->discard(checkpoint);
+}
+
+/// As `attempt`, but removes the parts here before the owner is told, and writes its note where they took the room.
+template <class Write>
+void attempt_or_give_up(given_up& all, const checkpoint_writer_setup& setup, std::uint64_t checkpoint, Write write) {
+  attempt(setup, checkpoint, [&] {
+    try {
+      write();
+    } catch (const error&) {
+      give_up(all, setup, checkpoint);
+      throw;
+    }
+  });
+}
+
 caf::behavior checkpoint_writer(caf::stateful_actor<given_up>* self, const checkpoint_writer_setup& setup) {
   return {[self, setup](const saved_worker& part) {
             if (self->state.has(part.checkpoint))
               return;
-            attempt(setup, part.checkpoint, [&] {
+            attempt_or_give_up(self->state, setup, part.checkpoint, [&] {
               const auto digest = setup.folder ? setup.folder->save(part, setup.workers) : 0;
               self->send(setup.owner, part_saved{part.who, part.incarnation, part.checkpoint,
                                                  part_account{digest, part.gradients, part.sent}});
             });
           },
           [self, setup](const manifest& m) {
-            attempt(setup, m.checkpoint, [&] {
+            attempt_or_give_up(self->state, setup, m.checkpoint, [&] {
               if (setup.folder)
                 setup.folder->complete(m);
               self->send(setup.owner, manifest_saved{m});
             });
           },
-          [self, setup](const part_not_saved& m) {
-            self->state.add(m.checkpoint);
-            if (setup.folder)
-              setup.folder->discard(m.checkpoint);
-          },
+          [self, setup](const part_not_saved& m) { give_up(self->state, setup, m.checkpoint); },
           [setup](const checkpoint_complete& m) {
             if (setup.folder)
               attempt(setup, m.whole.checkpoint, [&] {

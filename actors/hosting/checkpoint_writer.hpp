@@ -15,8 +15,8 @@ struct checkpoint_writer_setup {
 
 /// Spawns an actor that writes to the disk. Takes a `saved_worker`, answered to the owner by `part_saved` or
 /// `part_not_saved`; a `manifest`, answered by `manifest_saved` or `part_not_saved`; `checkpoint_complete`, by which
-/// older ones go; and `part_not_saved` of any node, by which the parts of that one go. No failure of a disk is the end
-/// of a run.
+/// older ones go; and `part_not_saved` of any node, by which the parts of that one go, as they do before an answer of
+/// `part_not_saved`. No failure of a disk is the end of a run.
 caf::actor spawn_checkpoint_writer(caf::actor_system& system, checkpoint_writer_setup setup);
 
 } // namespace gossamer::actors

@@ -24,6 +24,11 @@ namespace {
 constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json", "plot.svg",
                                 "trace.json",  "blame.txt",   "blame.json", "events.jsonl",  "report.html"};
 
+constexpr std::size_t most_waiting = std::size_t{1} << 16; // bytes of a file's lines: minutes of a run
+
+/// EFBIG comes of a limit on files, which is a full disk to this program.
+bool is_lack_of_room(int problem) { return problem == ENOSPC || problem == EDQUOT || problem == EFBIG; }
+
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
   throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
               "check the path and the room there, or choose another folder with --out");
@@ -69,7 +74,7 @@ std::vector<event_record> events_if_whole(const fs::path& folder) {
 
 run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(folder)) {
   std::error_code problem;
-  fs::create_directories(folder_, problem);
+  is_new_ = fs::create_directories(folder_, problem);
   if (problem)
     refuse(folder_, problem.message().c_str());
   lock_ = std::make_unique<const folder_lock>(folder_);
@@ -90,8 +95,14 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   open_files("w");
 }
 
+run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)), has_begun_(true) {
+  take_back();
+}
+
+run_folder run_folder::taken_over(fs::path folder) { return run_folder{std::move(folder)}; }
+
 /// Writes whole lines into new files: the former writer may wake, and go on writing to the old ones for a moment.
-run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)) {
+void run_folder::take_back() {
   write("metrics.jsonl", [this](std::FILE* out) {
     visit_evaluations(folder_, [out](std::string_view line, const evaluation_record&) {
       std::fwrite(line.data(), 1, line.size(), out);
@@ -107,19 +118,17 @@ run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock
       });
     });
   open_files("a");
+  for (auto* file : {&metrics_, &events_})
+    file->waiting.clear(); // older than the lines of the former writer
 }
 
-run_folder run_folder::taken_over(fs::path folder) { return run_folder{std::move(folder)}; }
-
 void run_folder::open_files(const char* mode) {
-  const auto open = [&](auto& into, const char* name) {
-    const auto file = folder_ / name;
-    into.reset(std::fopen(file.c_str(), mode));
-    if (!into)
-      refuse(file, std::strerror(errno));
-  };
-  open(metrics_, "metrics.jsonl");
-  open(events_, "events.jsonl");
+  for (auto* file : {&metrics_, &events_}) {
+    file->out.reset(std::fopen((folder_ / file->name).c_str(), mode));
+    if (!file->out)
+      refuse(folder_ / file->name, std::strerror(errno));
+    std::setvbuf(file->out.get(), nullptr, _IONBF, 0);
+  }
 }
 
 void run_folder::write(std::string_view name, std::string_view text) {
@@ -155,30 +164,41 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
 }
 
 void run_folder::on_evaluation(const evaluation_record& record) {
-  append(metrics_.get(), "metrics.jsonl", to_json(record));
+  bring(record);
+  begin();
 }
 
-void run_folder::on_event(const event_record& record) { append_event(to_line(record)); }
+void run_folder::bring(const evaluation_record& record) { append(metrics_, to_json(record)); }
+
+void run_folder::on_event(const event_record& record) { append(events_, to_line(record)); }
 
 void run_folder::on_progress(const progress_record& record) {
   if (record.time_s < next_progress_s_)
     return;
   next_progress_s_ = std::max(record.time_s + 1, 1.01 * record.time_s);
-  append_event(to_line(record));
+  append(events_, to_line(record));
 }
 
-void run_folder::append_event(std::string line) { append(events_.get(), "events.jsonl", std::move(line)); }
+void run_folder::append(line_file& to, std::string_view line) {
+  to.waiting.append(line) += '\n';
+  write_waiting(to, most_waiting);
+}
 
-void run_folder::append(std::FILE* to, std::string_view name, std::string line) {
-  line += '\n';
-  if (std::fwrite(line.data(), 1, line.size(), to) != line.size() || std::fflush(to) != 0)
-    refuse(folder_ / name, std::strerror(errno));
+/// Writes as much as there is room for. @param most_left bytes that may go on waiting
+void run_folder::write_waiting(line_file& to, std::size_t most_left) {
+  const auto written = std::fwrite(to.waiting.data(), 1, to.waiting.size(), to.out.get());
+  const auto problem = errno;
+  to.waiting.erase(0, written);
+  if (!to.waiting.empty() && (to.waiting.size() > most_left || !is_lack_of_room(problem)))
+    refuse(folder_ / to.name, std::strerror(problem));
 }
 
 void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
 
 void run_folder::finish(const run_summary& summary, std::string_view json) {
   write("summary.json", json); // first: a disk that is nearly full shall keep the result
+  for (auto* file : {&metrics_, &events_})
+    write_waiting(*file, 0);
   write("plot.svg",
         plot(read_evaluations(folder_), events_if_whole(folder_),
              fmt::format("{}, {} worker{}", summary.algorithm, summary.workers, summary.workers == 1 ? "" : "s")));
@@ -186,10 +206,19 @@ void run_folder::finish(const run_summary& summary, std::string_view json) {
 
 void run_folder::discard() noexcept {
   std::error_code ignored;
+  if (has_begun_ || fs::is_directory(folder_ / "checkpoints", ignored))
+    return;
   for (const auto* name : file_names)
     fs::remove(folder_ / name, ignored);
   lock_.reset();
-  fs::remove(folder_, ignored); // fails if other files are in it
+  if (is_new_)
+    fs::remove(folder_, ignored); // fails if other files are in it
+}
+
+run_folder run_folder::next_in(const fs::path& parent, std::string_view name) {
+  run_folder result{make_next(parent, name), false};
+  result.is_new_ = true;
+  return result;
 }
 
 fs::path run_folder::make_next(const fs::path& parent, std::string_view name) {

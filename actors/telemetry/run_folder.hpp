@@ -17,6 +17,9 @@ namespace gossamer::actors {
 /// exists is whole: all others are written beside their place and moved into it. A run that failed leaves no
 /// summary.json. As long as this object lives, no other process can write a run there: see `folder_lock`.
 ///
+/// Lines for which the disk has no room are written with the next one that it has room for: a checkpoint that is given
+/// up makes room. They wait until `finish`, and to 64 KiB for each file.
+///
 /// @error errc::io from every member if the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {
 public:
@@ -28,6 +31,8 @@ public:
   /// written. If that process lives, its later output is lost.
   /// @error errc::io if there is no run, or it cannot be written to
   static run_folder taken_over(std::filesystem::path folder);
+  /// Takes this folder over from a process that has taken it over meanwhile. @error as `taken_over`
+  void take_back();
 
   void write(std::string_view name, std::string_view text);
   /// For big files: `content` writes to the stream, and leaves its failures there.
@@ -46,25 +51,41 @@ public:
   /// Makes a folder with the next free number: `parent`/001-`name`, 002-, ... Processes that do so at once each get a
   /// number of their own.
   static std::filesystem::path make_next(const std::filesystem::path& parent, std::string_view name);
+  /// Opens a folder that `make_next` has made.
+  static run_folder next_in(const std::filesystem::path& parent, std::string_view name);
 
-  /// Removes the written files, and the folder if nothing else is in it: for a run that could not even start.
+  /// Writes an evaluation of the run that this one goes on from.
+  void bring(const evaluation_record& record);
+  /// The run has begun, as its first evaluation says, too: the folder stays.
+  void begin() noexcept { has_begun_ = true; }
+  /// Removes the written files, and the folder if it was made for this run and nothing else is in it: for a run that
+  /// could not even start. Does nothing once it has begun, or has a checkpoint.
   void discard() noexcept;
 
 private:
   explicit run_folder(std::filesystem::path folder);
   void open_files(const char* mode);
-  void append(std::FILE* to, std::string_view name, std::string line);
-  void append_event(std::string line);
 
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }
   };
+  /// A file to which lines are added.
+  struct line_file {
+    const char* name;
+    std::unique_ptr<std::FILE, close_file> out = {}; // without a buffer: what it takes is in the file
+    std::string waiting = {};                        // for room on the disk
+  };
+
+  void append(line_file& to, std::string_view line);
+  void write_waiting(line_file& to, std::size_t most_left);
 
   std::filesystem::path folder_;
   std::unique_ptr<const folder_lock> lock_; // destroyed last; null: a silent process may still hold it
-  std::unique_ptr<std::FILE, close_file> metrics_;
-  std::unique_ptr<std::FILE, close_file> events_;
+  line_file metrics_{"metrics.jsonl"};
+  line_file events_{"events.jsonl"};
   double next_progress_s_ = 0;
+  bool is_new_ = false; // no folder was there before
+  bool has_begun_ = false;
 };
 
 } // namespace gossamer::actors

@@ -3,7 +3,13 @@
 #include <functional>
 #include <string>
 
+namespace gossamer {
+class error;
+}
+
 namespace gossamer::apps {
+
+class program;
 
 /// Makes the first SIGINT, SIGTERM or SIGHUP ask the run to stop after its present step, during the lifetime of this
 /// object. The second of a kind kills as usual. A SIGHUP that was ignored before, as nohup has it, stays ignored.
@@ -26,6 +32,7 @@ public:
 
   /// The signal that asked; 0 if none did. Threads: safe.
   static int requested();
+  static bool is_requested() { return requested() != 0; }
   /// Asks as SIGINT does. Threads: safe.
   static void request() noexcept;
   /// Makes the end of standard input ask as well. It tells that the program that started this process is gone or wants
@@ -36,5 +43,8 @@ public:
   /// Sets what gets the lines of standard input, where that is followed; empty: nobody does. Called by `requested`.
   static void on_line(std::function<void(const std::string&)> take);
 };
+
+/// Says that the command was interrupted. @returns its exit status @error any other error, again
+int after_interrupt(const program& p, const error& e);
 
 } // namespace gossamer::apps

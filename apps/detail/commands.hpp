@@ -10,7 +10,7 @@
 namespace gossamer::apps {
 
 /// `gossamer train`. @returns the exit status
-int train(const program& p, const run_options& options, bool json);
+int train(const program& p, const run_options& options);
 
 /// Number of runs of `gossamer simulate`, and its reaction to failures.
 struct exploration {
@@ -24,12 +24,12 @@ struct exploration {
 };
 
 /// `gossamer simulate`. @returns the exit status
-int simulate(const program& p, const run_options& options, const exploration& wanted, bool json);
+int simulate(const program& p, const run_options& options, const exploration& wanted);
 
 /// Simulates with many seeds or interleavings. With `keep_going` failures are reported as they are found, in the order
 /// in which they end. An interrupt ends the exploration, and reports the runs that have ended.
 /// @returns the exit status @error errc::failed when one of the runs failed
-int explore(const program& p, const run_options& options, const exploration& wanted, bool json);
+int explore(const program& p, const run_options& options, const exploration& wanted);
 
 /// `gossamer list KIND`. @error errc::usage on an unknown kind
 void list(const program& p, const std::string& kind, bool json);

@@ -16,6 +16,13 @@ class logger;
 
 namespace gossamer::apps {
 
+struct live_output_settings {
+  bool announces = false;                         ///< a program has started this one, and reads standard output
+  bool live = false;                              ///< that program wants to know all that a live page shows
+  std::shared_ptr<onlookers> elsewhere = nullptr; ///< may ask for lines of the run; null: nobody can
+  bool in_place = true;                           ///< as in `progress`
+};
+
 /// The output of this process while a run in real time is under way. A thread for each of standard error, standard
 /// output and the disk writes it. So no node, which others must hear of in time, and no worker waits for a terminal, a
 /// pipe or a disk that stalls. The log goes the same way during the lifetime of this object.
@@ -25,12 +32,7 @@ public:
   using voice = std::function<void(const std::string&)>;
 
   /// @param p gives its name, and says whether there are results to show
-  /// @param announces true if a program has started this one, and reads standard output
-  /// @param live true if that program wants to know all that a live page shows
-  /// @param elsewhere may ask for lines of the run; null: nobody can
-  /// @param in_place as in `progress`
-  live_output(const program& p, bool announces, bool live = false, std::shared_ptr<onlookers> elsewhere = nullptr,
-              bool in_place = true);
+  live_output(const program& p, live_output_settings s);
   live_output(const live_output&) = delete;
   live_output& operator=(const live_output&) = delete;
   /// Waits as `close` does.

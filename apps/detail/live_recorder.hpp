@@ -26,6 +26,10 @@ public:
   bool watches_workers() const override;
   void on_view(const actors::view_record& r) override;
   void on_workers(actors::workers_record r) override;
+  /// Tells the folder that the run has begun.
+  void begin();
+  /// Writes on where another process has written since: see `run_folder::take_back`.
+  void take_back();
   /// Tells those who look on from elsewhere what the run is. @param can for the program that has started this one
   void introduce(const actors::run_settings& s, const std::string& command, const page_abilities& can);
 

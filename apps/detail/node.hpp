@@ -48,7 +48,7 @@ struct node_options {
 node_options placed(node_options node);
 
 /// Leads a run. @param job the run that the nodes train @returns the exit status
-int lead(const program& p, const node_options& node, run_options job, bool json);
+int lead(const program& p, const node_options& node, run_options job);
 
 /// Takes part in a run. @returns the exit status
 int join(const program& p, const node_options& node);

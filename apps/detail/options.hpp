@@ -61,6 +61,7 @@ struct run_options {
   live_options live;
   feed_options feeds;
   bool report = false; ///< write report.html when it has ended, as far as this program can
+  bool json = false;   ///< print the summary as JSON
 };
 
 /// True if `--cost` names a file.

@@ -19,6 +19,8 @@ public:
   const std::string& path() const noexcept { return path_; } ///< as it was called: argv[0]
   const std::string& name() const noexcept { return name_; } ///< for messages
   const actors::tables& known() const noexcept { return known_; }
+  /// Writes a line to standard error, behind the program's name.
+  void say(const std::string& line) const;
   /// Tells the program around this one where the run is written down.
   void tell_folder(const std::filesystem::path& folder) const {
     if (on_folder_)

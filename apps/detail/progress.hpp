@@ -35,6 +35,9 @@ std::string fitted(std::string line, std::size_t columns);
 /// Returns the progress of a run for people: one line, the most important parts first.
 std::string progress_line(const actors::progress_record& p);
 
+/// Returns an evaluation for people: one line.
+std::string evaluation_line(const actors::evaluation_record& r);
+
 /// A picture of a run under way in a few lines: a bar, the loss so far, and a line for each of up to `most_workers`
 /// workers. Threads: one at a time.
 class progress_picture {

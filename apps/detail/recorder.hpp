@@ -4,6 +4,8 @@
 #include "gossamer/apps/detail/progress.hpp"
 #include "gossamer/apps/detail/setup.hpp"
 
+#include <functional>
+
 namespace gossamer::apps {
 
 /// Shows a run and writes it down.
@@ -43,7 +45,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
 bool has_data_of(const actors::experiment& e, const std::string& run);
 
 /// Copies the metrics of a resumed run, up to its checkpoint, to the beginning of this folder's.
-void bring_metrics(const run_setup& run, actors::run_folder& into);
+void bring_metrics(const run_setup& run, actors::run_folder& into, const std::function<void(const std::string&)>& say);
 
 /// Names the files of a run that has ended, for people.
 /// @param more names of files that not every run has

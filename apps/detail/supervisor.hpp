@@ -26,6 +26,7 @@ public:
     std::size_t restarts = 0;       ///< for all slots together
     double restart_delay_s = 0;     ///< least time from an end to the next start
     double patience_s = 10;         ///< how long nodes wait for a silent one
+    bool starts_programs = false;   ///< programs of the user's, whose last words need not say why no run has begun
   };
 
   /// Starts a process for a slot. @param doors doors of the run, in the order in which the process asks there; none: it
@@ -92,7 +93,8 @@ public:
   /// Exit status of the last leader, which has said how the run ended. After an interrupt it is that of the user's
   /// signal, which may have reached the leader in another form. Does not wait for a leader that still runs.
   int status() const;
-  /// The message of an end before the run had begun, if no process has written one. @param slot the slot that failed
+  /// The message of an end before the run had begun, if no process has written one. A single program that ends as
+  /// planned needs no run. @param slot the slot that failed
   struct failure {
     std::size_t slot = 0;
     std::string sentence;

@@ -13,6 +13,6 @@ using real_world = std::function<actors::run_summary(const run_setup&, const act
                                                      const std::filesystem::path& folder)>;
 
 /// Trains from settings to run folder. @returns the exit status
-int train_in(const program& p, const run_options& options, bool json, live_output& output, const real_world& world);
+int train_in(const program& p, const run_options& options, live_output& output, const real_world& world);
 
 } // namespace gossamer::apps

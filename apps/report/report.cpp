@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <span>
 
 namespace gossamer::apps {
 
@@ -14,7 +15,8 @@ void report(const report_options& o) {
   require_reports();
   if (const auto ending = std::filesystem::path{o.out}.extension(); ending != ".html" && ending != ".htm")
     throw error(errc::usage, fmt::format("--out is '{}', and a report is a page", o.out), "let the name end in .html");
-  write_text(o.out, report_of(o.runs), "choose another file with --out");
+  const auto page = report_of(o.runs);
+  replace_durably(o.out, std::as_bytes(std::span{page}), "choose another file with --out");
   fmt::print("{} shows {} run{}\n", o.out, o.runs.size(), o.runs.size() == 1 ? "" : "s");
 }
 

@@ -232,8 +232,8 @@ void make(const reproduction& r, const run_maker& how, std::vector<kept_run*>& m
         shown.count(missing[i]->real_s);
         return true;
       },
-      [] { return clean_stop::requested() != 0; });
-  if (clean_stop::requested() != 0)
+      clean_stop::is_requested);
+  if (clean_stop::is_requested())
     throw error(errc::interrupted, fmt::format("{} was interrupted", r.name),
                 "the same command goes on with the runs that are missing");
 }

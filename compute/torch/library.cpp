@@ -1,6 +1,7 @@
 #include "gossamer/compute/torch/detail/library.hpp"
 
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/file.hpp"
 #include "gossamer/compute/torch/detail/script_file.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +66,7 @@ std::unique_ptr<network> open_network(const network_request& wanted) {
     throw error(errc::usage, fmt::format("model '{}' needs LibTorch, and {}", wanted.kind, library().problem),
                 "scripts/install_dependencies.sh --torch installs LibTorch on Debian; then build again");
   if (!wanted.file.empty()) {
-    if (!fs::exists(wanted.file))
+    if (!file_exists(wanted.file))
       throw error(errc::io, fmt::format("there is no file '{}'", wanted.file),
                   "scripts/export_model.py writes one (docs/your-own-model.md)");
     require_torchscript(wanted.file);

@@ -5,6 +5,8 @@
 #include <caf/all.hpp>
 #include <gmock/gmock.h>
 
+#include <unistd.h>
+
 #include "support/scratch_folder.hpp"
 
 namespace gossamer::actors {
@@ -59,6 +61,28 @@ TEST_F(checkpoint_writer_test, says_what_the_system_refuses) {
   scratch_.write("checkpoints", "a file where a folder should be");
   save(0, 20);
   EXPECT_THAT(next_refusal(), HasSubstr("cannot make "));
+}
+
+TEST_F(checkpoint_writer_test, has_made_room_when_it_says_that_the_disk_has_none) {
+  save(0, 20);
+  EXPECT_EQ(next_saved(), 20u);
+  fs::create_directories(folder_.path() / "20" / "worker-1" / "in the way");
+  save(1, 20);
+  EXPECT_THAT(next_refusal(), HasSubstr("cannot write "));
+  EXPECT_FALSE(has(20));
+  save(1, 20);
+  save(0, 30);
+  EXPECT_EQ(next_saved(), 30u) << "what is given up is not begun anew";
+  EXPECT_FALSE(has(20));
+}
+
+TEST_F(checkpoint_writer_test, keeps_the_parts_of_a_complete_checkpoint_whose_manifest_cannot_be_written_here) {
+  save(0, 20);
+  EXPECT_EQ(next_saved(), 20u);
+  fs::create_directories(folder_.path() / "20" / ("manifest.part-" + std::to_string(getpid())));
+  self_->send(writer_, checkpoint_complete{{.checkpoint = 20, .workers = 2}});
+  EXPECT_THAT(next_refusal(), HasSubstr("cannot write "));
+  EXPECT_TRUE(has(20));
 }
 
 } // namespace

@@ -90,15 +90,23 @@ TEST(supervisor, leaves_words_to_a_leader_that_has_some) {
   EXPECT_TRUE(all.is_over());
   EXPECT_FALSE(all.failed_start());
   EXPECT_EQ(all.status(), 2);
+  launch_of alone(1);
+  alone.on_end(0, 0, "done", 1);
+  EXPECT_FALSE(alone.failed_start());
 }
 
-TEST(supervisor, speaks_for_a_leader_that_ends_without_a_word) {
-  launch_of all(3);
-  all.on_end(0, 1, "", 1);
-  EXPECT_TRUE(all.is_over());
-  ASSERT_TRUE(all.failed_start());
-  EXPECT_EQ(all.failed_start()->sentence,
-            "node 0 on h, which leads, ended with status 1 and without a word before the run had begun");
+TEST(supervisor, speaks_for_a_leader_that_has_not_said_why_it_ends) {
+  for (const auto& [nodes, programs, status, words, end] :
+       {std::tuple{3, false, 1, "", "1 and without a word"}, std::tuple{2, false, 0, "one", "0: one"},
+        std::tuple{2, true, 2, "no such file", "2: no such file"}}) {
+    supervisor all({.hosts = std::vector<std::string>(nodes, "h"), .starts_programs = programs});
+    all.begin(0);
+    all.on_end(0, status, words, 1);
+    EXPECT_TRUE(all.is_over());
+    ASSERT_TRUE(all.failed_start());
+    EXPECT_EQ(all.failed_start()->sentence,
+              std::string{"node 0 on h, which leads, ended with status "} + end + " before the run had begun");
+  }
 }
 
 TEST(supervisor, gives_up_a_node_that_does_not_start) {

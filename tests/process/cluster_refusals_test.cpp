@@ -73,6 +73,17 @@ TEST_F(refused, a_leader_that_ends_without_a_word_is_named) {
                                HasSubstr("its command was /bin/false node --listen")));
 }
 
+TEST_F(refused, a_run_to_which_nobody_comes_leaves_no_folder) {
+  const words waits{"node", "--listen", "127.0.0.1:0", "--nodes", "2"}, job{"--", "train"};
+  const auto alone = run(waits + words{"--wait", "1"} + job + words{"--out", "run"});
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_THAT(alone.err, HasSubstr("not all of 2 nodes have come within 1 s"));
+  EXPECT_FALSE(exists("run"));
+  support::subprocess interrupted(words{"env", "-C", folder_.string()} + gossamer(waits + job));
+  EXPECT_EQ(interrupted.signal_after("--join", SIGINT).finish().status, 130);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "runs"));
+}
+
 TEST_F(refused, a_device_of_the_first_host_that_there_is_not_is_named) {
   write("hosts.toml", "[[host]]\ndevice = 'tpu'\n\n[[host]]\n");
   expect({"launch", "--hosts", "hosts.toml", "--", "train", "--device", "cpu"}, 2, {"unknown device 'tpu'"});

@@ -201,6 +201,8 @@ TEST_F(several_processes, let_one_leave_that_has_led_and_does_not_any_more) {
   });
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("interrupted"));
+  EXPECT_EQ(metrics().back()["step"], json::parse(read("run/summary.json"))["step"]) << "node 0 has led again";
+  EXPECT_THAT(read("run/events.jsonl"), AllOf(HasSubstr("node 1 leads"), HasSubstr("worker 1 comes back")));
 }
 
 TEST_F(several_processes, end_when_most_of_them_are_killed) {

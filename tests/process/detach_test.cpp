@@ -189,6 +189,18 @@ TEST_F(detached, runs_that_were_started_again_are_found_by_their_first_folder) {
   EXPECT_EQ(here({"status", "links/run"}).out, "run-3 has ended with status 3\n") << "it is beside the folder itself";
 }
 
+TEST_F(detached, runs_that_have_ended_say_what_they_have_come_to) {
+  const std::string ended = "run has ended with status 0\n";
+  write("run/launch.toml", "status = 0\nprogress = 'epoch 1.00/2  loss 2.0000  accuracy 50.00 %  1:27 left'\n");
+  EXPECT_EQ(here({"status", "run"}).out, ended);
+  write("run/summary.json",
+        "{\n\"step\":9,\"epoch\":2,\"time_s\":3,\"train_loss\":0.5,\"test_loss\":0.25,\"test_accuracy\":0.75,\n"
+        "\"consensus_distance\":0,\"payload_bits\":8,\"wire_bits\":9}\n");
+  EXPECT_EQ(
+      here({"status", "run"}).out,
+      ended + "epoch   2.00     3.00 s  training loss 0.5000  test loss 0.2500  test accuracy  75.00 %  sent 8 bit\n");
+}
+
 TEST_F(detached, runs_that_go_on_nowhere_say_so) {
   write("run/launch.toml", "status = 1\ngoes_on_in = 'run-2'\n");
   const auto lost = here({"attach", "run"});

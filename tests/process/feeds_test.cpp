@@ -51,6 +51,27 @@ TEST_F(feeds, have_standard_output_for_themselves) {
   EXPECT_EQ(types_in(trained.out).back(), "summary");
 }
 
+TEST_F(feeds, that_cannot_be_opened_leave_no_folder) {
+  const auto expect = [this](const words& job, const std::string& out) {
+    for (const words& feed : {words{"--events", "absent/x"}, {"--tensorboard", "/dev/null/x"}}) {
+      const auto refused = run(job + feed + words{"--out", out});
+      EXPECT_EQ(refused.status, 1);
+      EXPECT_THAT(refused.err, HasSubstr(feed[0] + ": cannot "));
+    }
+  };
+  std::filesystem::create_directory(folder_ / "mine");
+  ASSERT_EQ(run(small + words{"--checkpoint", "5", "--out", "before"}).status, 0);
+  for (const auto& job : {small, small + words{"--resume", "before"}, simulated,
+                          words{"launch", "--hosts", "localhost:2", "--"} + small}) {
+    expect(job, "run");
+    EXPECT_FALSE(exists("run"));
+    expect(job, "mine");
+    EXPECT_TRUE(std::filesystem::is_empty(folder_ / "mine")) << "it was there before";
+  }
+  EXPECT_EQ(run(small + words{"--events", "absent/x"}).status, 1);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "runs"));
+}
+
 TEST_F(feeds, of_a_launched_run_come_from_the_launcher) {
   const auto ended = run(words{"launch", "--hosts", "localhost:2", "--ui", "json", "--"} + small);
   EXPECT_EQ(ended.status, 0) << ended.err;

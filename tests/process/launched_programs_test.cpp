@@ -28,6 +28,18 @@ TEST_F(launched_program, may_say_what_nodes_say) {
   EXPECT_THAT(ended.out, HasSubstr("node alpha rank 0\nleft\nlistening on port 8080\n"));
 }
 
+TEST_F(launched_program, is_named_when_it_ends_before_it_has_joined) {
+  const auto expect = [this](const std::string& script, const std::string& end) {
+    const auto ended = run({"launch", "--hosts", "localhost:2", "--", "sh", "-c", script});
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr("gossamer: node 0 on localhost, which leads, ended with status " + end),
+                                 HasSubstr(" before the run had begun; its command was "), HasSubstr(script)));
+  };
+  expect("exit 0", "0 and without a word");
+  expect("echo one", "0: one");
+  expect("echo no such file >&2; exit 2", "2: no such file");
+}
+
 TEST_F(launched_program, is_understood_behind_half_a_line) {
   write("node.sh", "case \"$GOSSAMER_NODE\" in\n*--join*) exec \"$1\" $GOSSAMER_NODE;;\nesac\n"
                    "printf 'loading 50 %%\\r'\n"

@@ -58,6 +58,20 @@ TEST_F(report, that_cannot_be_written_costs_no_run) {
   }
 }
 
+TEST_F(report, that_has_no_room_leaves_what_was_there) {
+  ASSERT_EQ(run(small + words{"--report", "no", "--out", "run"}).status, 0);
+  write("pages/old.html", "old");
+  for (const std::string page : {"pages/old.html", "pages/new.html"}) {
+    const auto ended =
+        execute(words{"sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\""} + gossamer({"report", "run", "--out", page}));
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("cannot write " + page + ": File too large; choose another file with --out"));
+  }
+  EXPECT_EQ(read("pages/old.html"), "old");
+  const std::filesystem::directory_iterator all{folder_ / "pages"};
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1);
+}
+
 TEST_F(report, says_what_is_wrong_with_a_request) {
   const auto expect = [&](const words& given, int status, const std::string& said) {
     const auto ended = run(given);

@@ -176,6 +176,24 @@ TEST_F(sweeping, refuses_a_wrong_name_of_any_run_before_the_first) {
   expect_refusal("workers=4 5", "ad-psgd needs a topology without odd cycles", {"--topology", "ring"});
 }
 
+TEST_F(sweeping, prints_a_command_that_shows_a_failure_again) {
+  ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
+  std::filesystem::remove(folder_ / "sweep/results.jsonl");
+  const auto fill_disk = [this] {
+    std::filesystem::create_symlink("/dev/full", folder_ / "sweep/lr=0.1/summary.json.part");
+  };
+  fill_disk();
+  const auto failed = sweep({"--vary", "lr=0.1"});
+  EXPECT_EQ(failed.status, 1);
+  const std::string before = "summary.json: No space left on device; to see it: gossamer ";
+  const auto at = failed.err.find(before);
+  ASSERT_NE(at, std::string::npos) << failed.err;
+  fill_disk();
+  const auto again = execute({"sh", "-c", "exec \"$0\" " + failed.err.substr(at + before.size()), GOSSAMER_COMMAND});
+  EXPECT_EQ(again.status, 1);
+  EXPECT_THAT(again.err, HasSubstr("sweep/lr=0.1/summary.json: No space left on device"));
+}
+
 TEST_F(sweeping, says_what_is_wrong_with_a_run_that_its_data_refuse) {
   const auto ended = sweep({"--vary", "batch=8 500"});
   EXPECT_EQ(ended.status, 2);
@@ -191,6 +209,8 @@ TEST_F(sweeping, refuses_what_is_wrong_before_anything_runs) {
   EXPECT_THAT(sweep({"--vary", "lr=0.05,0.2"}).err, AllOf(HasSubstr("not a number"), separated));
   EXPECT_THAT(sweep({"--vary", "lr=high"}).err, Not(HasSubstr("blanks")));
   EXPECT_FALSE(exists(folder_ / "sweep/lr=0.1"));
+  write("file", "");
+  EXPECT_THAT(sweep({"--out", "file"}).err, StartsWith("gossamer: cannot make file: Not a directory; choose another"));
 }
 
 } // namespace

@@ -8,9 +8,13 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <set>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "support/full_disk.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -88,6 +92,43 @@ TEST_F(run_folders, keep_the_result_when_the_disk_has_no_room_for_the_picture) {
   EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
 }
 
+TEST_F(run_folders, keep_lines_for_which_there_is_no_room_until_there_is) {
+  run_folder run{folder_ / "run", false};
+  const auto happens = [&run](int k) {
+    run.on_evaluation({.step = static_cast<std::uint64_t>(k)});
+    run.on_event({.time_s = 1.0 * k, .kind = event_kind::note, .what = "it happens"});
+  };
+  const auto expect = [this](std::size_t lines) {
+    EXPECT_EQ(read_run(folder_ / "run").evaluations.size(), lines);
+    EXPECT_EQ(read_events(folder_ / "run").size(), lines);
+  };
+  happens(0);
+  {
+    const test::full_disk disk{fs::file_size(folder_ / "run" / "events.jsonl") + 20}; // within a line
+    happens(1);
+    happens(2);
+  }
+  happens(3);
+  expect(4);
+  {
+    const test::full_disk disk{1};
+    happens(4);
+    EXPECT_THAT([&run] { run.finish({}, ""); }, testing::ThrowsMessage<error>(testing::HasSubstr("metrics.jsonl")));
+  }
+  run.finish({});
+  expect(5);
+}
+
+TEST_F(run_folders, have_an_end_when_too_many_lines_wait_for_room) {
+  run_folder run{folder_ / "run", false};
+  const test::full_disk disk{0};
+  const auto write_on = [&run] {
+    for (int k = 0; k < 10'000; ++k)
+      run.on_event({.time_s = 1, .kind = event_kind::note, .what = "there is no room"});
+  };
+  EXPECT_THROW(write_on(), error);
+}
+
 // A new leader takes the folder over from a leader that was stopped, or killed while it wrote.
 TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   const auto at = [](double time_s) { return evaluation_record{.time_s = time_s}; };
@@ -104,6 +145,32 @@ TEST_F(run_folders, are_taken_over_from_one_that_goes_on_writing) {
   for (const auto& record : read_run(folder_ / "run").evaluations)
     times.push_back(record.time_s);
   EXPECT_THAT(times, testing::ElementsAre(1, 2, 4, 6));
+}
+
+TEST_F(run_folders, are_taken_back_with_all_that_another_one_has_written) {
+  const auto happens = [](run_folder& run, double time_s) {
+    run.on_evaluation({.time_s = time_s});
+    run.on_event({.time_s = time_s, .kind = event_kind::note, .what = "it happens"});
+  };
+  run_folder first{folder_ / "run", false};
+  happens(first, 1);
+  {
+    auto second = run_folder::taken_over(folder_ / "run");
+    happens(second, 2);
+    const test::full_disk disk{0};
+    happens(first, 3); // does not know yet that it has a successor
+  }
+  first.take_back();
+  happens(first, 4);
+  first.finish({});
+  std::vector<double> times, times_of_events;
+  for (const auto& record : read_run(folder_ / "run").evaluations)
+    times.push_back(record.time_s);
+  for (const auto& event : read_events(folder_ / "run"))
+    times_of_events.push_back(event.time_s);
+  EXPECT_THAT(times, testing::ElementsAre(1, 2, 4));
+  EXPECT_THAT(times_of_events, testing::ElementsAre(1, 2, 4));
+  EXPECT_THROW((run_folder{folder_ / "run", true}), error) << "it is locked still";
 }
 
 TEST_F(run_folders, keep_whole_lines_of_events_when_they_are_taken_over) {
@@ -169,6 +236,29 @@ TEST_F(run_folders, leave_nothing_when_discarded) {
   folder.discard();
   EXPECT_FALSE(fs::exists(folder_ / "run"));
   run_folder{folder_ / "run", false}.discard();
+  fs::create_directory(folder_ / "mine");
+  run_folder{folder_ / "mine", false}.discard();
+  EXPECT_TRUE(fs::is_empty(folder_ / "mine")) << "it was there before";
+  run_folder::next_in(folder_, "next").discard();
+  EXPECT_FALSE(fs::exists(folder_ / "001-next"));
+}
+
+TEST_F(run_folders, are_not_discarded_once_the_run_has_begun) {
+  const std::map<std::string, std::function<void(run_folder&)>> beginnings{
+      {"evaluated", [](run_folder& run) { run.on_evaluation({}); }},
+      {"begun", [](run_folder& run) { run.begin(); }},
+      {"saved", [](run_folder& run) { fs::create_directory(run.path() / "checkpoints"); }},
+      {"taken over", [](run_folder& run) { run = run_folder::taken_over(run.path()); }}};
+  for (const auto& [name, begin] : beginnings) {
+    run_folder run{folder_ / name, false};
+    begin(run);
+    run.discard();
+    EXPECT_TRUE(fs::exists(folder_ / name / "metrics.jsonl")) << name;
+  }
+  run_folder brought{folder_ / "brought", false};
+  brought.bring({});
+  brought.discard();
+  EXPECT_FALSE(fs::exists(folder_ / "brought")) << "the evaluation is of another run";
 }
 
 } // namespace

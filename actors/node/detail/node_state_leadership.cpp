@@ -306,8 +306,8 @@ void node_state::on_part_not_saved(const part_not_saved& m) {
     return from->number == protocol_->leader_node() && writer_ ? self_->send(writer_, m) : void();
   }
   if (leadership_->saving.fail(m.checkpoint)) {
-    tell_observer(event_kind::note, fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
     discard_parts(m);
+    tell_observer(event_kind::note, fmt::format("there is no checkpoint {}: {}", m.checkpoint, m.why));
   }
   end_when_all_is_done();
 }
