@@ -137,7 +137,9 @@ def test_an_evaluation_has_the_frozen_parameters_and_buffers_of_the_moment():
                 net.teacher.weight.fill_(step.number)
                 net.count += 1
             step.done(loss)
-    assert len(seen) > 3 and seen[-1] == (20, 19, 19)
+    # Those that are due while one is under way are left out: that of the beginning and of the end never are.
+    assert len(seen) >= 2 and seen[-1] == (20, 19, 19)
+    assert all(teacher == own and (count == 0 or teacher == count - 1) for count, teacher, own in seen)
     assert all(copied == own for _, copied, own in seen)
 
 
