@@ -125,7 +125,8 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
                                                    .client = self,
                                                    .algorithm = e->algorithm->about.name,
                                                    .stop = s.stop,
-                                                   .files = files.actor})};
+                                                   .files = files.actor,
+                                                   .may_grow = e->settings.worker_ranks() > e->settings.workers})};
   const auto listens = announced(control.publish(door.actor, s.where), s);
   s.listens(listens);
   const auto all = assembled(self, door.actor, s);

@@ -31,8 +31,10 @@ public:
     if (called_off_)
       return refuse(*called_off_);
     const auto number = free_seat(m.wanted);
-    if (number == 0)
-      return refuse(no_place(m.wanted, seats_.size(), "--nodes"));
+    if (number == 0) {
+      const bool is_early = setup_.may_grow && m.wanted >= seats_.size(); // its place may come to be
+      return refuse(no_place(is_early ? join_request::any_number : m.wanted, seats_.size(), "--nodes"));
+    }
     auto& taken = seats_[number];
     taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
     taken.slots = m.slots;

@@ -45,6 +45,7 @@ struct rendezvous_setup {
   std::string algorithm = {};                   ///< its name, for a `run_status`
   std::function<void()> stop = [] {};           ///< a process asks for the end of the run. Threads: any
   caf::actor files = {};                        ///< the file server (file_server.hpp)
+  bool may_grow = false;                        ///< more nodes than these may come once the run has begun
 };
 
 /// leader -> its door: the run has begun, and this node answers from now on

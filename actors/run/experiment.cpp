@@ -260,7 +260,9 @@ std::function<std::uint64_t(std::uint64_t)> experiment::last_step_beside() const
   const auto exchanges = algorithm->traits.promises.most_exchanges_apart;
   if (!exchanges)
     return {};
-  const std::shared_ptr<const actors::algorithm> one = make_algorithm();
+  auto from = pool;
+  const algorithm_setup of_one_number{.given = *algorithm_arguments, .initial = vec{from, 1}, .codecs = known.codecs};
+  const std::shared_ptr<const actors::algorithm> one = algorithm->make(of_one_number); // steps ask nothing of the model
   return [most = *exchanges, one](std::uint64_t t) {
     for (std::uint64_t k = 0; k < most; ++k)
       t = one->next_exchange(t + 1);

@@ -133,9 +133,9 @@ TEST(control_messages, have_the_sizes_of_their_version) {
   auto all = samples();
   std::vector<std::size_t> sizes;
   std::apply([&](auto&... m) { (sizes.push_back(serialised(system, m).size()), ...); }, all);
-  EXPECT_EQ(control_version, 14u);
+  EXPECT_EQ(control_version, 15u);
   EXPECT_EQ(sizes, (std::vector<std::size_t>{83, 16, 8,   8, 4,   5,   5,   5,  8,   80,  45, 8, 175, 23, 4, 4,  88, 8,
-                                             88, 25, 181, 6, 134, 226, 268, 28, 134, 150, 8,  4, 8,   4,  1, 12, 24}));
+                                             88, 25, 189, 6, 134, 226, 268, 28, 134, 150, 8,  4, 8,   4,  1, 12, 24}));
 }
 
 } // namespace

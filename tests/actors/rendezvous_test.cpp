@@ -125,6 +125,24 @@ TEST(rendezvous, tells_refusals_once_and_not_without_end) {
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
 }
 
+TEST(rendezvous, lets_a_number_beyond_its_places_ask_again_where_the_run_may_grow) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor self{system};
+  rendezvous_setup setup;
+  setup.nodes = 1;
+  setup.tell = [](const std::string&) {};
+  setup.client = self;
+  setup.may_grow = true;
+  const auto door = spawn_rendezvous(system, std::move(setup));
+  self->send(door, join_request{.wanted = 2});
+  self->receive([](const run_failed& f) {
+    EXPECT_EQ(f.code, errc::failed) << "which may pass";
+    EXPECT_EQ(f.sentence, "the run has all of its 2 nodes");
+  });
+  caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
 TEST(rendezvous, tells_all_who_wait_that_there_will_be_no_run_and_ends_when_they_are_gone) {
   caf::actor_system_config config;
   caf::actor_system system{config};

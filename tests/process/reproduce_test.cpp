@@ -150,7 +150,7 @@ TEST_F(reproduce, says_what_is_wrong_with_a_request) {
   write("file", "");
   const auto ended = run({"reproduce", "tang2018-figure1", "--quick", "--out", "file"});
   EXPECT_EQ(ended.status, 1);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("cannot make 'file/runs'"), HasSubstr("--out")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("cannot make file/runs"), HasSubstr("--out")));
 }
 
 } // namespace
