@@ -145,8 +145,12 @@ private:
     made->expect(longest_attempt);
     reach(where, std::shared_ptr<tcp::socket>{made, &made->far().socket()},
           [waiting = std::weak_ptr{made}](const std::string& why, bool is_refused) {
-            if (const auto l = waiting.lock())
-              why.empty() ? l->begin() : l->end(why, !is_refused);
+            const auto l = waiting.lock();
+            if (!l)
+              return;
+            if (why.empty())
+              return l->begin();
+            is_refused ? l->end(why) : l->give_up(why);
           });
   }
 

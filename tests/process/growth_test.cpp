@@ -29,6 +29,13 @@ protected:
     const auto begin = all.find(before) + before.size();
     return all.substr(begin, all.find(after, begin) - begin);
   }
+  /// Starts the second node when the first one asks for it. @param address gets that of the first
+  void begin(support::subprocess& leading, std::string& address, std::optional<support::subprocess>& founder) const {
+    leading.when("--join ", [&, this](const auto& so_far) {
+      address = address_in(so_far);
+      founder.emplace(joining(address));
+    });
+  }
   static std::string address_in(const support::outcome& so_far) { return between(so_far.err, "--join ", "\n"); }
 };
 
@@ -40,12 +47,8 @@ TEST_F(growing_run, takes_in_a_node_and_lets_nodes_go) {
     std::optional<support::subprocess> founder, newcomer;
     support::outcome unknown, asked, late, insisting;
     support::subprocess leading(leader(algorithm));
+    begin(leading, address, founder);
     leading
-        .when("--join ",
-              [&](const auto& so_far) {
-                address = address_in(so_far);
-                founder.emplace(joining(address));
-              })
         .when("epoch ",
               [&](const auto& so_far) {
                 const auto door = between(so_far.err, "node 1 of 2 is ready (", ")"); // not the leader's door
@@ -115,15 +118,8 @@ TEST_F(growing_run, goes_on_without_the_node_that_led) {
   std::string address;
   std::optional<support::subprocess> founder;
   support::subprocess leading(leader({"d-psgd"}));
-  leading
-      .when("--join ",
-            [&](const auto& so_far) {
-              address = address_in(so_far);
-              founder.emplace(joining(address));
-            })
-      .when("epoch ", [&](const auto&) {
-        EXPECT_EQ(run({"leave", address}).status, 0);
-      });
+  begin(leading, address, founder);
+  leading.when("epoch ", [&](const auto&) { EXPECT_EQ(run({"leave", address}).status, 0); });
   const auto led = leading.finish();
   EXPECT_EQ(led.status, 0) << led.err;
   EXPECT_THAT(led.err, AllOf(HasSubstr("the run goes on with node 1 (127.0.0.1:"),
@@ -139,20 +135,15 @@ TEST_F(growing_run, lets_a_node_in_that_has_prepared_it_for_a_leader_that_has_le
   std::optional<support::subprocess> founder, newcomer;
   std::future<support::outcome> came;
   support::subprocess leading(leader({"d-psgd", "--data", "digits:samples=20000,test=200"})); // prepared slowly
-  leading
-      .when("--join ",
-            [&](const auto& so_far) {
-              address = address_in(so_far);
-              founder.emplace(joining(address));
-            })
-      .when("epoch ", [&](const auto&) {
-        newcomer.emplace(joining(address));
-        newcomer->when("this is node 2", [&](const auto&) {
-          newcomer->send_signal(SIGSTOP);
-          EXPECT_EQ(run({"leave", address}).status, 0);
-        });
-        came = std::async(std::launch::async, [&] { return newcomer->finish(); });
-      });
+  begin(leading, address, founder);
+  leading.when("epoch ", [&](const auto&) {
+    newcomer.emplace(joining(address));
+    newcomer->when("this is node 2", [&](const auto&) {
+      newcomer->send_signal(SIGSTOP);
+      EXPECT_EQ(run({"leave", address}).status, 0);
+    });
+    came = std::async(std::launch::async, [&] { return newcomer->finish(); });
+  });
   const auto led = leading.finish();
   ASSERT_TRUE(newcomer) << led.err;
   newcomer->send_signal(SIGCONT);

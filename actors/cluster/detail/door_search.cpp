@@ -18,7 +18,8 @@ joining_settings sent_on::settings_to_ask_again(const joining_settings& s) const
   auto result = s;
   result.where = doors_.front();
   result.more_doors.insert(result.more_doors.begin(), doors_.begin() + 1, doors_.end());
-  result.wait = std::min(s.wait, 2 * s.patience); // the nodes left agree on a leader in that time
+  if (longest_)
+    result.wait = std::min(result.wait, *longest_);
   return result;
 }
 
@@ -139,7 +140,7 @@ not_let_in door_search::lost() const {
 void door_search::throw_loss() const {
   if (others_.empty())
     throw lost();
-  throw sent_on{lost(), others_};
+  throw sent_on{lost(), others_, 2 * settings_.patience};
 }
 
 void leave_interrupted() { throw error(errc::interrupted, "interrupted; this node leaves the run", ""); }

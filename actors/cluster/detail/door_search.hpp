@@ -2,6 +2,8 @@
 
 #include "gossamer/actors/cluster/detail/cluster_parts.hpp"
 
+#include <chrono>
+#include <optional>
 #include <variant>
 
 namespace gossamer::actors::detail {
@@ -14,13 +16,15 @@ public:
       : not_let_in{errc::failed, "the run has no place any more for this node, which has prepared it",
                    "join again: another place may be free"},
         doors_{std::move(leader)} {}
-  /// @param doors where to ask; at least one
-  sent_on(const not_let_in& why, std::vector<endpoint> doors) : not_let_in{why}, doors_(std::move(doors)) {}
+  /// The leader is lost. @param doors of the others; at least one @param longest time that they need for another leader
+  sent_on(const not_let_in& why, std::vector<endpoint> doors, std::chrono::milliseconds longest)
+      : not_let_in{why}, doors_(std::move(doors)), longest_(longest) {}
 
   joining_settings settings_to_ask_again(const joining_settings& s) const;
 
 private:
   std::vector<endpoint> doors_;
+  std::optional<std::chrono::milliseconds> longest_;
 };
 
 /// The search for a way into a run: the doors that a joining node knows, and the answers it gets there.

@@ -31,7 +31,7 @@ lane::lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most
       owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}) {}
 
 void lane::expect(std::chrono::milliseconds patience) {
-  patience_.set(patience, [this] { end("does not answer", true); });
+  patience_.set(patience, [this] { give_up("does not answer"); });
 }
 
 void lane::begin() {
@@ -60,13 +60,17 @@ void lane::tell_door(std::uint16_t door) {
   advance();
 }
 
-void lane::end(const std::string& why, bool is_silence) {
+void lane::end(const std::string& why) { close({.why = why, .is_refused = far_ && far_->is_refused()}); }
+
+void lane::give_up(const std::string& why) { close({.why = why, .is_silence = true}); }
+
+void lane::close(const ending& how) {
   if (std::exchange(ended_, true))
     return;
   patience_.cancel();
   sign_.cancel();
   const auto self = shared_from_this(); // keeps the lane until the end of this function
-  owner_.ended({why, far_ && far_->is_refused(), is_silence});
+  owner_.ended(how);
   asio::error_code ignored;
   if (far_)
     far_->socket().close(ignored);
@@ -86,7 +90,7 @@ void lane::part() {
   far_.reset();
   const bool is_first_attempt = std::exchange(greeted_, false);
   if (is_first_attempt)
-    patience_.set(owner_.longest_break, [this] { end("has not been reached again", true); });
+    patience_.set(owner_.longest_break, [this] { give_up("has not been reached again"); });
   if (opens())
     owner_.connect_again(is_first_attempt);
   else if (is_first_attempt && session_.peer_door() != 0)
@@ -222,7 +226,8 @@ void lane::hand_in() {
   if (in_.empty())
     return;
   const auto sent = send_some(near_.native_handle(), std::array{in_.left()});
-  in_.begin = sent.gone ? in_.end : in_.begin + sent.bytes; // no local reader is left; its last words may be
+  in_.begin =
+      sent.gone ? in_.end : in_.begin + sent.bytes; // where no reader is left, its last words may still be there
 }
 
 void lane::take_out() {

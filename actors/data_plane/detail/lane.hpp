@@ -49,7 +49,9 @@ public:
   void resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& theirs);
   /// Tells the peer of a lane that this process has opened where it accepts others. @param door a port
   void tell_door(std::uint16_t door);
-  void end(const std::string& why, bool is_silence = false);
+  void end(const std::string& why);
+  /// As `end`, where the peer may live: nothing is heard of it.
+  void give_up(const std::string& why);
   bool is_open() const noexcept { return near_.is_open(); }
   /// True while no stream carries the lane.
   bool is_apart() const noexcept { return far_ == nullptr; }
@@ -71,6 +73,7 @@ private:
   };
 
   bool opens() const noexcept { return owner_.connect_again != nullptr; }
+  void close(const ending& how);
   void give_signs();
   void advance();
   bool greet();
