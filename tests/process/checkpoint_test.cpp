@@ -20,26 +20,15 @@ protected:
   static inline const words job{
       "--data", "digits:samples=600,test=200", "--epochs", "60", "--eval-every", "3", "--batch", "8"};
 
-  /// Kills a run on the way. Kills it later if the disk has no whole checkpoint yet.
-  void kill_when_saved(const words& started, const std::string& out) {
-    for (const char* evaluated : {"epoch  1", "epoch  2", "epoch  4"}) {
-      fs::remove_all(folder_ / out);
-      support::subprocess(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}))
-          .signal_after(evaluated, started.front() == "train" ? SIGKILL : SIGINT)
-          .finish();
-      // The nodes of a launch end with it, and nodes that are interrupted save once more.
-      ASSERT_NE(exists(out + "/summary.json"), started.front() == "train") << "it had ended before it was killed";
-      if (has_checkpoint(out))
-        return;
-    }
-    FAIL() << "no checkpoint was ever complete";
-  }
-  bool has_checkpoint(const std::string& out) const {
-    std::error_code none;
-    for (fs::directory_iterator one{folder_ / out / "checkpoints", none}, end; !none && one != end; one.increment(none))
-      if (fs::exists(one->path() / "manifest"))
-        return true;
-    return false;
+  /// Kills a run as soon as it has a whole checkpoint. A launch is interrupted: its nodes end with it, and save once
+  /// more.
+  void kill_when_saved(const words& started, const std::string& out) const {
+    support::subprocess run(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}));
+    const bool is_launch = started.front() != "train";
+    run.when([&](const auto&) { return has_checkpoint(out); },
+             [&](const auto&) { run.send_signal(is_launch ? SIGINT : SIGKILL); })
+        .finish();
+    ASSERT_EQ(exists(out + "/summary.json"), is_launch) << "it had ended before it was killed";
   }
   json summary(const std::string& out) const { return json::parse(read(out + "/summary.json")); }
 };

@@ -57,6 +57,16 @@ protected:
   }
   bool exists(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
+  /// True once a run has a whole checkpoint. Its processes save it beside their steps, as fast as the disk is.
+  bool has_checkpoint(const std::string& run) const {
+    std::error_code none;
+    std::filesystem::directory_iterator one{folder_ / run / "checkpoints", none}, end;
+    for (; !none && one != end; one.increment(none))
+      if (std::filesystem::exists(one->path() / "manifest"))
+        return true;
+    return false;
+  }
+
   /// Returns the lines of a run's metrics.jsonl, all of which must be JSON.
   std::vector<json> metrics(const std::string& run = "run") const {
     std::vector<json> records;

@@ -19,24 +19,32 @@ protected:
     return (folder_ / name).string();
   }
 
-  /// Runs three processes, of which some are killed when the run is under way.
-  support::outcome killed(const std::vector<int>& nodes, const words& flags, const words& job) const {
+  /// Runs three processes without end, of which some are killed when the run is under way, and has a checkpoint if it
+  /// saves some. A run that is started again is interrupted when it has evaluated.
+  support::outcome killed(const std::vector<int>& nodes, const words& flags, const words& job = {}) const {
     support::subprocess launch(words{"env", "-C", folder_.string()}
                                + gossamer(words{"launch", "--hosts", "localhost:3"} + flags
                                           + words{"--", "train", "--data", "digits:samples=600,test=200", "--algorithm",
-                                                  "d-psgd", "--eval-every", "1", "--out", "run"}
+                                                  "d-psgd", "--eval-every", "1", "--epochs", "1e8", "--out", "run"}
                                           + job));
-    launch.when("epoch   2", [&](const support::outcome& so_far) {
+    const bool saves = !job.empty();
+    const auto is_under_way = [this, saves](const support::outcome& so_far) {
+      return so_far.err.find("epoch   2") != std::string::npos && (!saves || has_checkpoint("run"));
+    };
+    launch.when(is_under_way, [&nodes](const support::outcome& so_far) {
       std::vector<pid_t> processes;
       for (const int node : nodes)
         processes.push_back(node == 0 ? leader_of(so_far) : process_of(node, so_far));
       for (const auto one : processes)
         kill(one, SIGKILL);
     });
+    const auto goes_on = [](const support::outcome& so_far) {
+      const auto again = so_far.err.find("all nodes are started again");
+      return again != std::string::npos && so_far.err.find("\nepoch ", again) != std::string::npos;
+    };
+    launch.when(goes_on, [&launch](const auto&) { launch.send_signal(SIGINT); });
     return launch.finish();
   }
-
-  static inline const words endless{"--epochs", "1e8"};
 };
 
 TEST_F(lost_run, whose_leader_is_killed_at_the_start_says_so) {
@@ -62,13 +70,13 @@ TEST_F(lost_run, whose_node_ends_without_a_word_says_so) {
 }
 
 TEST_F(lost_run, says_that_all_were_killed_and_what_is_left) {
-  const auto without = killed({0, 1, 2}, {}, endless);
+  const auto without = killed({0, 1, 2}, {});
   EXPECT_EQ(without.status, 1);
   EXPECT_THAT(without.err,
               AllOf(HasSubstr("nobody goes on with the run: node "), HasSubstr("killed by signal 9 (Killed)"),
                     HasSubstr("run has what was evaluated, and no checkpoint"), HasSubstr("--checkpoint")));
   std::filesystem::remove_all(folder_ / "run");
-  const auto with = killed({0, 1, 2}, {}, endless + words{"--checkpoint", "3"});
+  const auto with = killed({0, 1, 2}, {}, {"--checkpoint", "3"});
   EXPECT_EQ(with.status, 1);
   EXPECT_THAT(with.err, AllOf(HasSubstr("and checkpoint "), HasSubstr("go on with --resume run")));
 }
@@ -76,7 +84,7 @@ TEST_F(lost_run, says_that_all_were_killed_and_what_is_left) {
 TEST_F(lost_run, leaves_what_those_have_that_are_too_few) {
   for (const auto& [nodes, survivor] : {std::pair{std::vector{0, 1}, 2}, std::pair{std::vector{1, 2}, 0}}) {
     std::filesystem::remove_all(folder_ / "run");
-    const auto ended = killed(nodes, {}, endless);
+    const auto ended = killed(nodes, {});
     const auto folder = "run/survivors/node-" + std::to_string(survivor);
     EXPECT_EQ(ended.status, 1);
     EXPECT_THAT(ended.err,
@@ -95,32 +103,31 @@ TEST_F(lost_run, leaves_what_those_have_that_are_too_few) {
 }
 
 TEST_F(lost_run, begins_again_from_its_last_checkpoint) {
-  const auto ended = killed({0, 1, 2}, {"--restart", "2"}, {"--checkpoint", "3", "--epochs", "60"});
-  EXPECT_EQ(ended.status, 0) << ended.err;
+  const auto ended = killed({0, 1, 2}, {"--restart", "2"}, {"--checkpoint", "3"});
+  EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("nobody goes on with the run"),
                                HasSubstr("all nodes are started again, from checkpoint "), HasSubstr("in run-2")));
   EXPECT_FALSE(exists("run/summary.json"));
-  EXPECT_EQ(json::parse(read("run-2/summary.json"))["end"], "planned");
+  EXPECT_EQ(json::parse(read("run-2/summary.json"))["end"], "interrupted");
   EXPECT_THAT(read("run/launch.toml"), AllOf(HasSubstr("status = 1"), HasSubstr("goes_on_in = 'run-2'")));
-  EXPECT_THAT(read("run-2/launch.toml"), HasSubstr("status = 0"));
-  EXPECT_THAT(run({"status", "run"}).out, HasSubstr("run-2 has ended with status 0"));
+  EXPECT_THAT(read("run-2/launch.toml"), HasSubstr("status = 130"));
+  EXPECT_THAT(run({"status", "run"}).out, HasSubstr("run-2 has ended with status 130"));
 }
 
 TEST_F(lost_run, begins_again_from_the_mean_of_its_survivors) {
-  const auto ended = killed({1, 2}, {"--restart", "9"}, {"--epochs", "60"});
-  EXPECT_EQ(ended.status, 0) << ended.err;
+  const auto ended = killed({1, 2}, {"--restart", "9"});
+  EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("from the mean of what 1 node of run had come to, in run-2")));
   EXPECT_TRUE(exists("run/survivors/model.npz"));
-  EXPECT_EQ(json::parse(read("run-2/summary.json"))["end"], "planned");
+  EXPECT_EQ(json::parse(read("run-2/summary.json"))["end"], "interrupted");
 }
 
 TEST_F(lost_run, is_not_one_whose_leader_has_left) {
   std::string leader;
-  support::subprocess launch(
-      words{"env", "-C", folder_.string()}
-      + gossamer(words{"launch", "--hosts", "localhost:3", "--restart", "9", "--", "train", "--data",
-                       "digits:samples=600,test=200", "--algorithm", "d-psgd", "--eval-every", "1", "--out", "run"}
-                 + endless));
+  support::subprocess launch(words{"env", "-C", folder_.string()}
+                             + gossamer(words{"launch", "--hosts", "localhost:3", "--restart", "9", "--", "train",
+                                              "--data", "digits:samples=600,test=200", "--algorithm", "d-psgd",
+                                              "--eval-every", "1", "--epochs", "1e8", "--out", "run"}));
   launch
       .when("epoch   2",
             [&](const auto&) {

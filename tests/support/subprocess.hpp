@@ -65,7 +65,15 @@ public:
 
   /// Calls `what` once, as soon as a text has appeared on standard output or standard error.
   subprocess& when(std::string text, std::function<void(const outcome& so_far)> what) {
-    awaited_.emplace_back(std::move(text), std::move(what));
+    const auto is_there = [text = std::move(text)](const outcome& so_far) {
+      return (so_far.err + so_far.out).find(text) != std::string::npos;
+    };
+    return when(is_there, std::move(what));
+  }
+  /// Calls `what` once, as soon as a condition holds, such as that a file is there, of which no text tells.
+  subprocess& when(std::function<bool(const outcome& so_far)> condition,
+                   std::function<void(const outcome& so_far)> what) {
+    awaited_.emplace_back(std::move(condition), std::move(what));
     return *this;
   }
   subprocess& signal_after(std::string text, int signal) {
@@ -77,11 +85,11 @@ public:
   /// Reads until the program has ended. It is killed if it has not after `patience`, so that no test hangs. That is a
   /// hundred times what it takes alone on an idle machine: a busy one is no reason to fail.
   outcome finish(std::chrono::seconds patience = std::chrono::seconds{120}) {
+    constexpr int between_looks_ms = 10; // at conditions of which no text tells
     const auto deadline = std::chrono::steady_clock::now() + patience;
     for (std::size_t open = 2; open > 0;) {
       std::array<pollfd, 2> polled{{{read_ends_[0], POLLIN, 0}, {read_ends_[1], POLLIN, 0}}};
-      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-      if (left.count() <= 0 || poll(polled.data(), polled.size(), static_cast<int>(left.count())) == 0) {
+      if (poll(polled.data(), polled.size(), between_looks_ms) == 0 && std::chrono::steady_clock::now() > deadline) {
         ADD_FAILURE() << "still runs after " << patience.count() << " s; killed. It wrote\n" << result_.err;
         kill(id_, SIGKILL);
         break;
@@ -112,16 +120,16 @@ private:
 
   void look_for_awaited() {
     std::erase_if(awaited_, [this](const auto& one) {
-      const bool there = (result_.err + result_.out).find(one.first) != std::string::npos;
-      if (there)
+      const bool holds = one.first(result_);
+      if (holds)
         one.second(result_);
-      return there;
+      return holds;
     });
   }
 
   pid_t id_ = -1;
   std::array<int, 2> read_ends_{-1, -1};
-  std::vector<std::pair<std::string, std::function<void(const outcome&)>>> awaited_;
+  std::vector<std::pair<std::function<bool(const outcome&)>, std::function<void(const outcome&)>>> awaited_;
   outcome result_;
 };
 
