@@ -158,7 +158,13 @@ private:
   void connect_again(const endpoint& where, const std::weak_ptr<lane>& broken) {
     const auto next = std::make_shared<std::unique_ptr<stream>>(opening_stream(tcp::socket{io_}, shown_, where.host));
     const std::shared_ptr<tcp::socket> socket{next, &(*next)->socket()};
-    reach(where, socket, [this, where, broken, next](const std::string& why, bool is_refused) {
+    const auto limit = std::make_shared<alarm>(io_);
+    limit->set(longest_silence(longest_break_), [socket] { // the system doubles its pauses between attempts
+      asio::error_code ignored;
+      socket->close(ignored);
+    });
+    reach(where, socket, [this, where, broken, next, limit](const std::string& why, bool is_refused) {
+      limit->cancel();
       const auto l = broken.lock();
       if (!l)
         return;

@@ -1,6 +1,7 @@
 #include "gossamer/actors/data_plane/detail/lane.hpp"
 
 #include "gossamer/actors/data_plane/detail/patience.hpp"
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
 #include "gossamer/base/entropy.hpp"
 
 #include <asio/post.hpp>
@@ -38,6 +39,7 @@ void lane::begin() {
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   far_->socket().native_non_blocking(true, ignored);
   far_->socket().set_option(stream::tcp::no_delay(true), ignored);
+  bound_silence(far_->socket().native_handle(), longest_silence(owner_.longest_break));
   advance();
 }
 

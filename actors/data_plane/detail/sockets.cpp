@@ -75,8 +75,12 @@ void tune(int socket, std::chrono::milliseconds patience) noexcept {
 #ifdef TCP_NOTSENT_LOWAT
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
 #endif
+  bound_silence(socket, patience);
+}
+
+void bound_silence(int socket, std::chrono::milliseconds longest) noexcept {
 #ifdef TCP_USER_TIMEOUT
-  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(longest.count()));
 #endif
 }
 

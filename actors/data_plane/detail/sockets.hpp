@@ -20,9 +20,12 @@ transfer receive_some(int socket, std::span<std::byte> to) noexcept;
 /// @param pieces 256 at most
 transfer send_some(int socket, std::span<const std::span<const std::byte>> pieces) noexcept;
 
-/// Sets the options of connections between nodes; skips those that the system does not know.
-/// @param patience data without an answer for this long ends the connection
+/// Sets the options of connections that carry frames; skips those that the system does not know.
+/// @param patience as in bound_silence
 void tune(int socket, std::chrono::milliseconds patience) noexcept;
+/// Data without an answer for this long ends the connection. Without a bound a network that was cut off for s seconds
+/// stays so for up to 2 s more, since TCP doubles its pauses.
+void bound_silence(int socket, std::chrono::milliseconds longest) noexcept;
 /// Makes closing reset the connection, and drop all bytes under way.
 void make_abrupt(int socket) noexcept;
 
