@@ -39,7 +39,6 @@ void lane::begin() {
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   far_->socket().native_non_blocking(true, ignored);
   far_->socket().set_option(stream::tcp::no_delay(true), ignored);
-  bound_silence(far_->socket().native_handle(), longest_silence(owner_.longest_break));
   advance();
 }
 
@@ -87,6 +86,7 @@ void lane::part() {
   if (!may_return || (was_closed && !opens()))
     return end(why);
   session_.lost();
+  make_abrupt(far_->socket().native_handle()); // an end that came late would tell that the process has ended
   asio::error_code ignored;
   far_->socket().close(ignored);
   far_.reset();
@@ -186,8 +186,12 @@ bool lane::open() {
 /// A reset may be told to the other end alone, and then this one, which must connect again, learns of it when it sends.
 void lane::give_signs() {
   sign_.set(pause_between_signs, [this] {
-    if (!std::exchange(has_sent_, false) && !is_apart()) {
-      session_.give_sign();
+    const bool is_idle = !std::exchange(has_sent_, false);
+    if (!is_apart()) {
+      if (is_unanswered(far_->socket().native_handle(), longest_silence(owner_.longest_break)))
+        far_gone_ = broken_ = true;
+      else if (is_idle)
+        session_.give_sign();
       advance();
     }
     if (!ended_)

@@ -16,10 +16,10 @@ inline constexpr std::chrono::milliseconds pause_between_attempts{100};
 inline constexpr std::chrono::milliseconds pause_between_signs{500}; ///< of life, on a lane that has nothing to carry
 inline constexpr std::chrono::milliseconds longest_flush{1000};      ///< of what is left to send at the end
 
-/// Of a stream of a lane, or of an attempt to open one, before another takes its place: a part of the longest break, so
-/// that a network that was cut off for most of that is found again, and no less than a slow network needs.
-constexpr std::chrono::milliseconds longest_silence(std::chrono::milliseconds longest_break) noexcept {
-  return std::max(std::chrono::milliseconds{2000}, longest_break / 4);
+/// Without an answer of the peer's machine, before another connection is tried: a part of the patience, so that a
+/// network that was cut off for most of that is found again, and no less than a slow network needs.
+constexpr std::chrono::milliseconds longest_silence(std::chrono::milliseconds patience) noexcept {
+  return std::max(std::chrono::milliseconds{2000}, patience / 4);
 }
 
 } // namespace gossamer::actors::detail

@@ -25,7 +25,7 @@ constexpr std::uint64_t bytes_a_turn = 2 << 20; // before other peers have their
 peer::peer(const surroundings& around, std::uint32_t node, const node_address& address)
     : around_(around), node_(node), address_(address), ranks_(std::make_shared<std::set<rank>>()),
       backoff_(first_backoff), resolver_(around.io), attempt_(around.io), retry_(around.io), patience_(around.io),
-      acknowledgement_(around.io) {
+      silence_(around.io), acknowledgement_(around.io) {
   meet(address);
   talk_ = std::make_unique<session>(
       mine(), around_.setup.most, around_.setup.pool,
@@ -129,6 +129,7 @@ void peer::connected() {
     talk_->begin(wire_->offered ? wire_->offered->place() : memory_place{});
     if (wire_->offered)
       wire_->offered->belongs_to(talk_->own_hello());
+    watch_for_silence();
     wait_to_read();
     write();
   });
@@ -173,8 +174,18 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   guarded([this] {
     if (talk_->ended())
       return closing_words();
+    watch_for_silence();
     wait_to_read();
     write();
+  });
+}
+
+/// Breaks a connection on which nothing is answered: another finds sooner that the network is back.
+void peer::watch_for_silence() {
+  silence_.set(pause_between_signs, [this] {
+    const auto socket = wire_->bytes->socket().native_handle();
+    is_unanswered(socket, longest_silence(around_.setup.patience)) ? break_connection("answers nothing")
+                                                                   : watch_for_silence();
   });
 }
 
@@ -284,11 +295,11 @@ void peer::closing_words() {
     trouble("refuses: " + end.why.sentence);
 }
 
-void peer::break_connection() {
+void peer::break_connection(const std::string& why) {
   if (!wire_)
     return;
   make_abrupt(wire_->bytes->socket().native_handle());
-  trouble("was disconnected");
+  trouble(why);
 }
 
 /// Ends the connection, or the attempt at one.
@@ -297,6 +308,7 @@ void peer::trouble(const std::string& what) {
   around_.guards(compress::guard::checksum);
   resolver_.cancel();
   attempt_.cancel();
+  silence_.cancel();
   acknowledgement_.cancel();
   talk_->lost();
   last_trouble_ = what;
@@ -312,7 +324,7 @@ void peer::give_up(const refusal& why) {
   if (given_up_)
     return;
   wire_.reset();
-  for (auto* a : {&attempt_, &retry_, &patience_, &acknowledgement_})
+  for (auto* a : {&attempt_, &retry_, &patience_, &silence_, &acknowledgement_})
     a->cancel();
   given_up_ = why;
   talk_.reset();

@@ -37,7 +37,7 @@ public:
   /// Takes a connection that the peer has opened with this hello.
   void accept(std::unique_ptr<stream> s, const hello& theirs);
 
-  void break_connection();
+  void break_connection(const std::string& why = "was disconnected");
   /// Tells the peer at once which chunks have arrived.
   void acknowledge();
   /// Ends all exchange with the peer, with a complaint.
@@ -72,6 +72,7 @@ private:
   void wait_to_read();
   void wait_to_write();
   void heard(session::phase before);
+  void watch_for_silence();
   void connection_gone();
   void closing_words();
   void trouble(const std::string& what);
@@ -89,7 +90,7 @@ private:
   std::string last_trouble_;
   std::chrono::milliseconds backoff_;
   tcp::resolver resolver_;
-  alarm attempt_, retry_, patience_, acknowledgement_;
+  alarm attempt_, retry_, patience_, silence_, acknowledgement_;
 };
 
 } // namespace gossamer::actors::detail

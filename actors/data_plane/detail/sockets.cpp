@@ -75,12 +75,19 @@ void tune(int socket, std::chrono::milliseconds patience) noexcept {
 #ifdef TCP_NOTSENT_LOWAT
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
 #endif
-  bound_silence(socket, patience);
+#ifdef TCP_USER_TIMEOUT
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(patience.count()));
+#endif
 }
 
-void bound_silence(int socket, std::chrono::milliseconds longest) noexcept {
-#ifdef TCP_USER_TIMEOUT
-  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(longest.count()));
+bool is_unanswered([[maybe_unused]] int socket, [[maybe_unused]] std::chrono::milliseconds longest) noexcept {
+#ifdef __linux__
+  tcp_info found{};
+  socklen_t size = sizeof found;
+  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &found, &size) == 0 && found.tcpi_retransmits > 0
+         && std::chrono::milliseconds{found.tcpi_last_ack_recv} > longest;
+#else
+  return false;
 #endif
 }
 

@@ -21,11 +21,12 @@ transfer receive_some(int socket, std::span<std::byte> to) noexcept;
 transfer send_some(int socket, std::span<const std::span<const std::byte>> pieces) noexcept;
 
 /// Sets the options of connections that carry frames; skips those that the system does not know.
-/// @param patience as in bound_silence
+/// @param patience data without an answer for this long ends the connection, also where the peer's machine answers that
+/// its process reads nothing
 void tune(int socket, std::chrono::milliseconds patience) noexcept;
-/// Data without an answer for this long ends the connection. Without a bound a network that was cut off for s seconds
-/// stays so for up to 2 s more, since TCP doubles its pauses.
-void bound_silence(int socket, std::chrono::milliseconds longest) noexcept;
+/// True if data were sent again, and the peer's machine has answered nothing for this long. False where the system does
+/// not tell. TCP doubles its pauses: a network that was cut off would seem so for up to twice the time.
+bool is_unanswered(int socket, std::chrono::milliseconds longest) noexcept;
 /// Makes closing reset the connection, and drop all bytes under way.
 void make_abrupt(int socket) noexcept;
 
