@@ -72,7 +72,7 @@ class Run:
 class Page:
     """The page in a browser of its own."""
 
-    def __init__(self, url: str, width: int = WIDTHS[0]):
+    def __init__(self, url: str = "", width: int = WIDTHS[0]):
         from selenium import webdriver
         options = webdriver.ChromeOptions()
         options.binary_location = shutil.which("chromium")
@@ -81,7 +81,8 @@ class Page:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=webdriver.chrome.service.Service(shutil.which("chromedriver")),
                                        options=options)
-        self.driver.get(url)
+        if url:
+            self.driver.get(url)
 
     def text(self, element: str) -> str:
         return self.driver.execute_script("return document.getElementById(arguments[0]).innerText", element)
@@ -121,6 +122,12 @@ class Page:
     def at_work(self) -> int:
         """The number of workers that compute, or wait for others."""
         return sum(state.startswith(("computing", "waiting for")) for state in self.states())
+
+    def stands_still(self) -> bool:
+        """True if the time of a simulation is the same a second later."""
+        before = self.number("time")
+        time.sleep(1)
+        return self.number("time") == before
 
     def count(self, selector: str) -> int:
         return self.driver.execute_script("return document.querySelectorAll(arguments[0]).length", selector)
@@ -207,14 +214,14 @@ def hold_simulation(gossamer: Path, folder: Path, pictures: Path | None) -> None
     command = [*simulate, *"--algorithm d-psgd --workers 32 --topology torus --steps 100 --network wan --trace no".split(),
                *"--eval-every 1 --live 0 --live-control --out".split(), str(folder / "struck")]
     hash_of = re.compile(r"trace hash (\w+)")
-    with Run(command) as run, Page(run.url) as page:
+    with Page() as page, Run(command) as run:  # a browser takes as long to start as the simulation to end
+        page.driver.get(run.url)
         page.wait("the form", lambda: page.text("order-kind") != "")
         page.click("[data-order=hold]")
         page.wait("the answer", lambda: "waits" in page.text("order-answer"))
-        time.sleep(0.5)
+        page.wait("the hold", page.stands_still)
         held = page.number("time")
-        time.sleep(1)
-        expect(page.number("time") == held, f"the simulation is held at {held}")
+        expect(held != "" and page.stands_still(), f"the simulation is held at {held}")
         page.strike("kill", "7", lasts="1")
         page.click("[data-order=step]")
         page.wait("a step", lambda: page.number("time") != held)
@@ -232,7 +239,7 @@ def hold_simulation(gossamer: Path, folder: Path, pictures: Path | None) -> None
 
 
 def kill_the_leader(gossamer: Path, folder: Path, pictures: Path | None) -> None:
-    command = [str(gossamer), *"launch --hosts localhost:4 --patience 3 --live 0 --live-control --".split(),
+    command = [str(gossamer), *"launch --hosts localhost:4 --live 0 --live-control --".split(),
                *"train --algorithm ad-psgd --workers 8 --seconds 1000 --eval-every 0.5 --out".split(), str(folder / "led")]
     with Run(command) as run, Page(run.url) as page:
         page.wait("all workers", lambda: page.at_work() == 8)

@@ -36,7 +36,7 @@ MOST_S = 300  # limit of all cases together
 PORTS = (20_000, 10_000)  # ports on which tasks meet: the first, and their number
 MOST_JOBS = 20
 SMALL = "--data digits:samples=2000,test=500 --model mlp:hidden=32 --lr 0.1"
-UNENDING = f"{SMALL} --epochs 1000000 --eval-every 1000 --seconds {2 * JOB_S}"
+UNENDING = f"{SMALL} --epochs 1000000 --seconds {2 * JOB_S}"
 
 
 def expect(holds: bool, what: str, *told: object) -> None:
@@ -115,8 +115,8 @@ def case_steps(bench: Bench) -> None:
 
 
 def case_cancel(bench: Bench) -> None:
-    job = bench.submit(f"--algorithm ad-psgd {UNENDING}")
-    bench.await_steps(job, 1)
+    job = bench.submit(f"--algorithm ad-psgd {UNENDING} --eval-every 5")
+    bench.await_steps(job, 3)
     bench.slurm.order("scancel", job)
     ended = bench.await_end(job)
     said = bench.output(job)
@@ -127,7 +127,7 @@ def case_cancel(bench: Bench) -> None:
 
 
 def case_requeue(bench: Bench) -> None:
-    flags = f"--algorithm cser {SMALL} --epochs 40 --eval-every 2"
+    flags = f"--algorithm cser {SMALL} --epochs 400 --eval-every 20"
     bench.call(f"gossamer train {flags} --out undisturbed")
     job = bench.submit(f"{flags} --checkpoint 200")
     bench.await_steps(job, 2)

@@ -1,12 +1,14 @@
 """Calls of a group, for the tests: python collective.py SCENARIO OUT. Each process writes OUT-RANK.npz."""
 
 import os
+import pathlib
 import signal
 import sys
 import time
 
 import gossamer
 import numpy
+from waiting import await_file
 
 
 def vector_of(rank, size=1001, seed=0):
@@ -63,11 +65,11 @@ def killed_raise(group, results, what):
     calls, caught = 0, 0
     while calls < 300 or not caught:
         if group.rank == 1 and calls == 100:
-            while not all(os.path.exists(f"done-{rank}") for rank in (0, 2)):
-                time.sleep(0.01)
+            for rank in (0, 2):
+                await_file(f"done-{rank}")
             os.kill(os.getpid(), signal.SIGKILL)
         if calls == 100:
-            open(f"done-{group.rank}", "w").close()
+            pathlib.Path(f"done-{group.rank}").touch()
         calls += 1
         x = numpy.ones(10, dtype=numpy.float32)
         try:
@@ -178,10 +180,13 @@ def raises(group, results, what):
 def waits(group, results, what):
     """A member that does not call makes the others wait, until it calls."""
     if group.rank == 1:
-        time.sleep(1.5)
-    began = time.monotonic()
+        await_file("calls")
+        time.sleep(0.5)  # one that is not waited for comes too late
+        pathlib.Path("called").touch()
+    else:
+        pathlib.Path("calls").touch()
     group.barrier()
-    results["waited"] = time.monotonic() - began
+    results["waited"] = os.path.exists("called")
 
 
 def main():

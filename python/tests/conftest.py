@@ -7,7 +7,8 @@ import sys
 import pytest
 
 here = pathlib.Path(__file__).parent
-limit_s = 120
+limit_s = 300  # of a program that hangs
+patience_s = 60  # deaths are noticed sooner, by connections that close; no process that only stands still is lost
 
 
 @pytest.fixture(autouse=True)
@@ -38,7 +39,7 @@ def launch(command):
                 "--hosts",
                 f"localhost:{nodes}",
                 "--patience",
-                "5",
+                str(patience_s),
                 "--",
                 sys.executable,
                 str(here / script),

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -35,10 +36,12 @@ import gossamer.torch
 import torch
 import torch.distributed as distributed
 from blobs import labels, points
+from waiting import await_file
 
 out, kind, *rest = sys.argv[1:]
 settings = dict(word.split("=", 1) for word in rest)
 event = settings.pop("event", "")
+mark = settings.pop("mark", "")  # a file that is written just before the event "kill"; the other worker waits for it
 torch.set_num_threads(1)
 torch.manual_seed(os.getpid())
 number, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
@@ -84,8 +87,11 @@ with contextlib.suppress(KeyboardInterrupt), gossamer.torch.join(
         optimiser.step()
         step.done(loss)
         steps += 1
-        if steps == 30 and event == "kill" and run.rank == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if steps == 30 and event == "kill":
+            if run.rank == 1:
+                pathlib.Path(mark).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            await_file(mark)
         if steps == 30 and event == "break":
             break
         if steps == 30 and event == "interrupt" and run.rank == 0 and number == 1:

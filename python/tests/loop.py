@@ -9,15 +9,16 @@ import sys
 import gossamer.torch
 import torch
 from blobs import labels, points
+from waiting import await_file
 
 torch.set_num_threads(1)
 torch.manual_seed(os.getpid())  # every process draws other weights; the leader's are everybody's
 out = sys.argv[1]
 settings = dict(word.split("=", 1) for word in sys.argv[2:])
-event = settings.pop("event", "")  # raise, kill, break, interrupt, wrong-model
+event = settings.pop("event", "")  # raise, kill, fork, break, interrupt, wrong-model
 at_rank, at_step = int(settings.pop("at_rank", -1)), int(settings.pop("at_step", 40))
 until = settings.pop("until", "")  # a file that ends the loop where the run is led
-mark = settings.pop("mark", "")  # a file that is written at that step
+mark = settings.pop("mark", "")  # a file that is written at that step; the others wait for it at theirs
 
 width = 17 if event == "wrong-model" and "--number 1" in os.environ.get("GOSSAMER_NODE", "") else 16
 norm = torch.nn.BatchNorm1d(width) if "running_statistics" in settings else torch.nn.Identity()
@@ -48,18 +49,23 @@ with gossamer.torch.join(
         steps += 1
         if until and run.leads and os.path.exists(until):
             break
-        if steps != at_step or run.rank != at_rank:
+        if steps != at_step:
             continue
-        if mark:
-            pathlib.Path(mark).touch()
-        if event == "fork":  # workers of a loader, which outlive the process by some seconds
+        if run.rank != at_rank:
+            if mark:
+                await_file(mark)
+            continue
+        if event == "fork":  # workers of a loader, which outlive the process by a minute
+            torch.utils.data._utils.worker.MP_STATUS_CHECK_INTERVAL = 60
             numbers = torch.utils.data.TensorDataset(torch.arange(1000))
             loader = iter(torch.utils.data.DataLoader(numbers, num_workers=2, prefetch_factor=2))
             next(loader)
-            os.kill(os.getpid(), signal.SIGKILL)
+            pathlib.Path("loaders").write_text(" ".join(str(worker.pid) for worker in loader._workers))
+        if mark:
+            pathlib.Path(mark).touch()
         if event == "raise":
             raise KeyError("something of the user's")
-        if event == "kill":
+        if event in ("kill", "fork"):
             os.kill(os.getpid(), signal.SIGKILL)
         if event == "interrupt":
             os.kill(os.getppid(), signal.SIGINT)

@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import gossamer
 import numpy
@@ -68,11 +67,13 @@ def test_faults_are_injected():
 
 
 def test_several_workers_train_in_threads():
-    threads = set()
+    threads, all_of_them = set(), threading.Barrier(3)
 
-    def noting(*arguments):
+    def noting(x, samples, rank, step):
+        if step == 0:
+            all_of_them.wait()  # two fast ones would be at the end before a slow one has begun
         threads.add(threading.get_ident())
-        return gradient(*arguments)
+        return gradient(x, samples, rank, step)
 
     run = gossamer.train(noting, numpy.zeros(10), **job, workers=3, algorithm="ad-psgd", evaluate=distance)
     assert len(threads) == 3
@@ -223,14 +224,22 @@ def test_a_function_gets_numbers_of_samples_that_index_tensors():
     assert sorted(numpy.concatenate(seen[:50]).tolist()) == list(range(400))  # each is an array of the call's own
 
 
+heard = threading.Event()
+
+
+def hear(*_):
+    heard.set()
+    raise KeyboardInterrupt
+
+
 def interrupting(times):
     def f(x, samples, rank, step):
         if rank == 0 and step == 200:
-            for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+            if times > 1:
+                heard.wait()
                 os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(0.2)
-        if rank == 0 and step > 200 and times > 1:
-            time.sleep(1)  # a second one does not wait for the run
+                threading.Event().wait()  # a second one does not wait for the run
         return gradient(x, samples, rank, step)
 
     return f
@@ -249,7 +258,7 @@ def test_ctrl_c_ends_a_run_in_good_order():
 
 def test_a_second_ctrl_c_ends_the_process():
     code = (
-        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import test_functions as t;"
+        "import signal; import test_functions as t; signal.signal(signal.SIGINT, t.hear);"
         "t.gossamer.train(t.interrupting(2), t.numpy.zeros(10), **(t.job | {'epochs': 2000}), workers=2)"
     )
     done = subprocess.run(

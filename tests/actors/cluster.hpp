@@ -39,6 +39,7 @@ struct joiner {
   std::function<bool()> then = {};                    ///< as `leaves`, for a second start; empty: no second start
   credentials shows = {};
   std::chrono::milliseconds patience = std::chrono::seconds(10);
+  std::chrono::milliseconds wait = patience; ///< for a leader to let it in; 0: asks once
 };
 
 /// A run among nodes that join over loopback.
@@ -52,6 +53,7 @@ public:
     s.where = {"127.0.0.1", 0};
     s.nodes = joiners_.size() + 1 - late_;
     s.wait = wait;
+    s.interrupted = [this] { return ends_without_joiners && ended_ == joiners_.size(); };
     s.tell = [this](const std::string& line) { say(line); };
     s.shows = shows;
     s.read_lines = read_lines;
@@ -88,6 +90,7 @@ public:
   credentials shows = {};                                         ///< credentials of the leader
   std::uint16_t port = 0;                                         ///< port for control messages
   std::function<void(run_lines&)> read_lines = [](run_lines&) {}; ///< the leader's
+  bool ends_without_joiners = false; ///< the leader waits no longer when all joiners have been turned away
 
 private:
   void say(const std::string& line) {
@@ -101,7 +104,8 @@ private:
     s.wanted = k;
     const auto& how = joiners_[k - 1];
     s.shows = how.shows;
-    s.wait = s.patience = how.patience;
+    s.patience = how.patience;
+    s.wait = how.wait;
     s.interrupted = how.leaves;
     s.leaves = how.quits;
     s.joined = [this](const endpoint& door) {
@@ -118,6 +122,7 @@ private:
     const std::scoped_lock lock{mutex_};
     ends_.resize(joiners_.size() + 1);
     ends_[k] = end;
+    ++ended_;
   }
 
   static std::string end_of(const joining_settings& s, const joiner& how) {
@@ -134,6 +139,7 @@ private:
   mutable std::mutex mutex_;
   std::vector<std::string> said_, ends_;
   std::vector<std::uint16_t> doors_;
+  std::atomic<std::size_t> ended_ = 0; // number of joiners
   std::vector<std::jthread> threads_;
 };
 

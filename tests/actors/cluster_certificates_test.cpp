@@ -38,9 +38,9 @@ TEST(cluster_with_certificates, comes_to_what_it_comes_to_in_one_process_and_hea
 
 /// Returns the error of a node that shows one identity to a leader with another.
 std::string end_of_stranger(std::shared_ptr<const tls_identity> leader, std::shared_ptr<const tls_identity> stranger) {
-  cluster nodes{{{.shows = {std::move(stranger)}, .patience = std::chrono::milliseconds(300)}}};
+  cluster nodes{{{.shows = {std::move(stranger)}, .wait = {}}}};
   nodes.shows.identity = std::move(leader);
-  nodes.wait = std::chrono::seconds(1);
+  nodes.ends_without_joiners = true;
   EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error) << "nobody has come";
   EXPECT_THAT(nodes.said(), testing::IsEmpty());
   return nodes.ends()[1];

@@ -154,9 +154,9 @@ TEST(cluster_with_a_token, is_not_moved_by_what_was_recorded) {
 
 /// Returns the error of a node that shows one token to a leader with another.
 std::string end_of_stranger(std::optional<access_token> leader, std::optional<access_token> stranger) {
-  cluster nodes{{{.shows = {nullptr, std::move(stranger)}, .patience = std::chrono::milliseconds(300)}}};
+  cluster nodes{{{.shows = {nullptr, std::move(stranger)}, .wait = {}}}};
   nodes.shows.token = std::move(leader);
-  nodes.wait = std::chrono::seconds(1);
+  nodes.ends_without_joiners = true;
   EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error) << "nobody has come";
   EXPECT_THAT(nodes.said(), testing::IsEmpty());
   return nodes.ends()[1];

@@ -286,7 +286,7 @@ TEST(cluster_world, refuses_a_node_with_other_data) {
     return prepare(settings);
   };
   cluster nodes{{other}};
-  nodes.wait = std::chrono::seconds(1);
+  nodes.ends_without_joiners = true;
   EXPECT_THROW(nodes.run(prepare(small_run("d-psgd"))), error);
   EXPECT_THAT(nodes.ends()[1], AllOf(HasSubstr("another run"), HasSubstr("samples=600"), HasSubstr("samples=500")));
   EXPECT_THAT(nodes.said(), Contains(AllOf(HasSubstr("refused"), HasSubstr("samples=500"))));

@@ -37,7 +37,7 @@ TEST_F(data_plane_test, gives_up_a_node_of_another_run) {
   add(theirs);
   meet();
   send(0, 0, 4, 1);
-  EXPECT_THAT(why_lost(0, 1), HasSubstr("as a node of another run does"));
+  expect_lost(0, 1, HasSubstr("as a node of another run does"));
 }
 
 TEST_F(data_plane_test, gives_up_a_node_with_another_fingerprint_and_both_say_why) {
@@ -60,7 +60,7 @@ TEST_F(data_plane_test, gives_up_a_node_of_another_version_and_tells_it_why) {
   ASSERT_GT(said.size(), hello_bytes + record_head_bytes);
   EXPECT_THAT(read_refusal(std::span{said}.subspan(hello_bytes + record_head_bytes))->sentence,
               HasSubstr("node 1 speaks version 9"));
-  EXPECT_THAT(why_lost(0, 1), HasSubstr("version 9"));
+  expect_lost(0, 1, HasSubstr("version 9"));
 }
 
 TEST_F(data_plane_test, gives_up_a_node_that_breaks_the_rules_and_goes_on_with_others) {
@@ -68,12 +68,12 @@ TEST_F(data_plane_test, gives_up_a_node_that_breaks_the_rules_and_goes_on_with_o
   test::raw_connection rogue{planes[0]->listens_on().port};
   rogue.send(write(hello{.run = run, .fingerprint = 7, .node = 1, .meant_node = 0}));
   rogue.send(std::vector(100, std::byte{0xff}));
-  EXPECT_THAT(why_lost(0, 1), HasSubstr("breaks the rules: a record is of the unknown kind 255"));
+  expect_lost(0, 1, HasSubstr("breaks the rules: a record is of the unknown kind 255"));
   rogue.receive_until_closed();
   send(0, 0, 8, 1);
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
   send(1, 4, 0, 1);
-  EXPECT_THAT(why_lost(1, 0), HasSubstr("unknown kind 255")) << "whoever knocks again hears why";
+  expect_lost(1, 0, HasSubstr("unknown kind 255")); // whoever knocks again hears why
 }
 
 TEST_F(data_plane_test, complains_of_a_node_that_has_vanished_again_and_again) {
@@ -87,7 +87,7 @@ TEST_F(data_plane_test, complains_of_a_node_that_has_vanished_again_and_again) {
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
   planes[1].reset();
   send(0, 0, 4, 2);
-  EXPECT_THAT(why_lost(0, 1), HasSubstr("could not be reached for 100 ms"));
+  expect_lost(0, 1, HasSubstr("could not be reached for 100 ms"));
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.losses >= 3; }));
 }
 
@@ -99,7 +99,7 @@ TEST_F(data_plane_test, goes_on_with_a_node_that_was_out_of_reach) {
   planes[0]->meet(addresses); // node 1 still refuses every node
   attach(1, 4);
   send(0, 0, 4, 1);
-  EXPECT_THAT(why_lost(0, 1), HasSubstr("could not be reached for 100 ms"));
+  expect_lost(0, 1, HasSubstr("could not be reached for 100 ms"));
   send(0, 0, 4, 2);
   planes[1]->meet(addresses);
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 2; }));

@@ -103,14 +103,20 @@ protected:
   }
   std::string why_lost(std::uint32_t by, std::uint32_t whom) {
     EXPECT_TRUE(seen.wait([&](const ledger& l) { return l.lost.contains({by, whom}); }));
-    std::string result;
-    seen.note([&](ledger& l) { result = l.lost[{by, whom}]; });
-    return result;
+    return reason(by, whom);
+  }
+  /// Expects that a node gives up another one for this reason. On a busy machine others may come before, because a
+  /// patience that a test can wait for is short: that the other node does not answer.
+  void expect_lost(std::uint32_t by, std::uint32_t whom, const testing::Matcher<std::string>& why) {
+    EXPECT_TRUE(seen.wait([&](const ledger& l) {
+      const auto found = l.lost.find({by, whom});
+      return found != l.lost.end() && why.Matches(found->second);
+    })) << "the last reason is: "
+        << reason(by, whom);
   }
 
-  /// Lets two nodes show different credentials, and node 0 send to node 1.
-  /// @returns the reason why node 0 gives up
-  std::string why_lost_with(credentials sender, credentials receiver) {
+  /// Lets two nodes show different credentials, and node 0 send to node 1. Expects this reason why node 0 gives up.
+  void expect_lost_with(credentials sender, credentials receiver, const testing::Matcher<std::string>& why) {
     auto mine = setup(0), theirs = setup(1);
     mine.shows = std::move(sender);
     mine.patience = std::chrono::milliseconds(300);
@@ -119,9 +125,8 @@ protected:
     add(theirs);
     meet();
     send(0, 0, 4, 1);
-    const auto why = why_lost(0, 1);
+    expect_lost(0, 1, why);
     seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 0u); });
-    return why;
   }
 
   void exchange_while_connections_break() {
@@ -173,6 +178,13 @@ protected:
     EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 400; }));
     for (auto& s : silent)
       EXPECT_EQ(s.receive_until_closed().size(), 0u) << "strangers are told nothing";
+  }
+
+  /// Returns the last reason why a node has given up another one.
+  std::string reason(std::uint32_t by, std::uint32_t whom) {
+    std::string result;
+    seen.note([&](ledger& l) { result = l.lost[{by, whom}]; });
+    return result;
   }
 
   credentials shows;        ///< credentials of all nodes that are set up

@@ -76,34 +76,33 @@ TEST_F(tls_test, changes_keys_on_the_way) {
 }
 
 TEST_F(tls_test, gives_up_a_node_of_another_authority) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = others.identity()}),
-              HasSubstr("it shows a certificate that is not of this authority"));
+  expect_lost_with({.identity = ours.identity()}, {.identity = others.identity()},
+                   HasSubstr("it shows a certificate that is not of this authority"));
 }
 
 TEST_F(tls_test, hears_that_its_certificate_is_not_of_the_authority) {
-  EXPECT_THAT(why_lost_with({.identity = ours.believer(others)}, {.identity = ours.identity()}),
-              HasSubstr("it says that this node's certificate is not of its authority"));
+  expect_lost_with({.identity = ours.believer(others)}, {.identity = ours.identity()},
+                   HasSubstr("it says that this node's certificate is not of its authority"));
 }
 
 TEST_F(tls_test, gives_up_a_node_whose_certificate_has_expired) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = ours.identity("127.0.0.1", test::expired)}),
-              HasSubstr("it shows a certificate that has expired"));
+  expect_lost_with({.identity = ours.identity()}, {.identity = ours.identity("127.0.0.1", test::expired)},
+                   HasSubstr("it shows a certificate that has expired"));
 }
 
 TEST_F(tls_test, hears_that_its_certificate_has_expired) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity("127.0.0.1", test::expired)}, {.identity = ours.identity()}),
-              HasSubstr("it says that this node's certificate has expired"));
+  expect_lost_with({.identity = ours.identity("127.0.0.1", test::expired)}, {.identity = ours.identity()},
+                   HasSubstr("it says that this node's certificate has expired"));
 }
 
 TEST_F(tls_test, gives_up_a_node_whose_certificate_is_not_valid_yet) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity()},
-                            {.identity = ours.identity("127.0.0.1", {.from = 24h, .until = 48h})}),
-              HasSubstr("it shows a certificate that is not valid yet: compare the clocks"));
+  expect_lost_with({.identity = ours.identity()}, {.identity = ours.identity("127.0.0.1", {.from = 24h, .until = 48h})},
+                   HasSubstr("it shows a certificate that is not valid yet: compare the clocks"));
 }
 
 TEST_F(tls_test, gives_up_a_node_that_is_not_the_host_it_was_looked_for_at) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {.identity = ours.identity("192.0.2.7")}),
-              HasSubstr("it shows a certificate that is for another host"));
+  expect_lost_with({.identity = ours.identity()}, {.identity = ours.identity("192.0.2.7")},
+                   HasSubstr("it shows a certificate that is for another host"));
 }
 
 TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
@@ -114,11 +113,11 @@ TEST_F(tls_test, lets_in_whoever_is_of_the_authority_from_anywhere) {
 }
 
 TEST_F(tls_test, gives_up_a_node_without_certificates) {
-  EXPECT_THAT(why_lost_with({.identity = ours.identity()}, {}), HasSubstr("as a node without certificates does"));
+  expect_lost_with({.identity = ours.identity()}, {}, HasSubstr("as a node without certificates does"));
 }
 
 TEST_F(tls_test, gives_up_a_node_that_asks_for_a_certificate_it_has_not) {
-  EXPECT_THAT(why_lost_with({}, {.identity = ours.identity()}), HasSubstr("closes connections without a word"));
+  expect_lost_with({}, {.identity = ours.identity()}, HasSubstr("closes connections without a word"));
 }
 
 /// True if the system knows the name of a host. A minimal system has no /etc/hosts.

@@ -28,12 +28,12 @@ TEST_F(token_test, tells_nothing_to_who_knows_the_run_and_not_the_token) {
 }
 
 TEST_F(token_test, does_not_reach_a_node_with_another_token) {
-  EXPECT_THAT(why_lost_with({.token = access_token::drawn()}, {.token = access_token::drawn()}),
-              HasSubstr("it does not accept this token"));
+  expect_lost_with({.token = access_token::drawn()}, {.token = access_token::drawn()},
+                   HasSubstr("it does not accept this token"));
 }
 
 TEST_F(token_test, does_not_reach_a_node_with_a_token_without_one) {
-  EXPECT_THAT(why_lost_with({}, {.token = access_token::drawn()}), HasSubstr("could not be reached"));
+  expect_lost_with({}, {.token = access_token::drawn()}, HasSubstr("could not be reached"));
 }
 
 } // namespace

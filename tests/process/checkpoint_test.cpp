@@ -1,4 +1,5 @@
 // Runs that are killed, and resume from their last checkpoint.
+#include <cmath>
 #include <csignal>
 #include <optional>
 #include <sys/stat.h>
@@ -17,18 +18,23 @@ using testing::StartsWith;
 
 class a_killed_run : public command {
 protected:
-  static inline const words job{
-      "--data", "digits:samples=600,test=200", "--epochs", "60", "--eval-every", "3", "--batch", "8"};
+  static inline const words job{"--data", "digits:samples=600,test=200", "--eval-every", "3", "--batch", "8"};
 
-  /// Kills a run as soon as it has a whole checkpoint. A launch is interrupted: its nodes end with it, and save once
-  /// more.
-  void kill_when_saved(const words& started, const std::string& out) const {
-    support::subprocess run(words{"env", "-C", folder_.string()} + gossamer(started + words{"--out", out}));
-    const bool is_launch = started.front() != "train";
+  /// Kills a run without end as soon as it has a whole checkpoint. A launch is interrupted: its nodes end with it, and
+  /// save once more.
+  /// @returns a number of epochs beyond its last checkpoint
+  double kill_when_saved(const words& how, const words& more, const std::string& out) const {
+    support::subprocess run(words{"env", "-C", folder_.string()}
+                            + gossamer(how + job + more + words{"--epochs", "1e8", "--out", out}));
+    const bool is_launch = how.front() != "train";
     run.when([&](const auto&) { return has_checkpoint(out); },
              [&](const auto&) { run.send_signal(is_launch ? SIGINT : SIGKILL); })
         .finish();
-    ASSERT_EQ(exists(out + "/summary.json"), is_launch) << "it had ended before it was killed";
+    const auto exported = command::run({"export", out, "--out", "killed.npz"});
+    EXPECT_EQ(exported.status, 0) << exported.err;
+    const std::string before = ", after ";
+    const auto at = exported.out.find(before);
+    return at == std::string::npos ? 0 : std::ceil(std::stod(exported.out.substr(at + before.size()))) + 3;
   }
   json summary(const std::string& out) const { return json::parse(read(out + "/summary.json")); }
 };
@@ -39,10 +45,11 @@ TEST_F(a_killed_run, goes_on_and_comes_to_where_it_would_have_come) {
       SCOPED_TRACE(how.front() + " " + algorithm);
       for (const auto* old : {"whole", "killed", "resumed"})
         fs::remove_all(folder_ / old);
-      const auto started = how + job + words{"--algorithm", algorithm};
-      ASSERT_EQ(run(started + words{"--out", "whole"}).status, 0);
-      kill_when_saved(started + words{"--checkpoint", "20"}, "killed");
-      const auto on = run(how + words{"--resume", "killed", "--out", "resumed"});
+      const words chosen{"--algorithm", algorithm};
+      const auto epochs = kill_when_saved(how, chosen + words{"--checkpoint", "20"}, "killed");
+      const words planned{"--epochs", std::to_string(epochs)};
+      ASSERT_EQ(run(how + job + chosen + planned + words{"--out", "whole"}).status, 0);
+      const auto on = run(how + words{"--resume", "killed", "--out", "resumed"} + planned);
       ASSERT_EQ(on.status, 0) << on.err;
       EXPECT_EQ(summary("resumed")["train_loss"], summary("whole")["train_loss"]);
       EXPECT_EQ(summary("resumed")["payload_bits"], summary("whole")["payload_bits"]);
@@ -74,8 +81,8 @@ TEST_F(a_killed_run, goes_on_from_a_simulation_as_a_real_run_and_back) {
 }
 
 TEST_F(a_killed_run, goes_on_asynchronously) {
-  kill_when_saved(words{"train"} + job + words{"--checkpoint", "20"}, "killed");
-  const auto on = run({"train", "--resume", "killed", "--out", "resumed"});
+  const auto some = kill_when_saved({"train"}, {"--checkpoint", "20"}, "killed");
+  const auto on = run({"train", "--resume", "killed", "--epochs", std::to_string(some + 50), "--out", "resumed"});
   ASSERT_EQ(on.status, 0) << on.err;
   EXPECT_GE(summary("resumed")["test_accuracy"], 0.5);
 }
@@ -105,8 +112,8 @@ TEST_F(a_killed_run, is_saved_and_goes_on_in_the_leaders_folder_wherever_its_nod
 
 TEST_F(a_killed_run, goes_on_on_this_machine_from_the_last_checkpoint_that_has_all_parts) {
   const words launched{"launch", "--hosts", "localhost:2", "--"};
-  const auto saved =
-      run(launched + words{"train"} + job + words{"--algorithm", "d-psgd", "--checkpoint", "10", "--out", "first"});
+  const auto saved = run(launched + words{"train"} + job
+                         + words{"--epochs", "60", "--algorithm", "d-psgd", "--checkpoint", "10", "--out", "first"});
   ASSERT_EQ(saved.status, 0) << saved.err;
   std::vector<std::uint64_t> numbers;
   for (const auto& one : fs::directory_iterator{folder_ / "first/checkpoints"})

@@ -33,7 +33,7 @@ TEST_F(refused, wrong_flags_get_one_sentence) {
   expect(words{"node", "--listen", "nowhere"} + job, 2, {"nowhere"});
   expect(words{"node", "--listen", "127.0.0.1:99999"} + job, 2, {"99999"});
   expect(words{"node", "--join", "127.0.0.1:1"} + job, 2, {"joins is given a job"});
-  expect({"node", "--join", "127.0.0.1:1", "--patience", "0.2", "--no-token"}, 1,
+  expect({"node", "--join", "127.0.0.1:1", "--patience", "2", "--no-token"}, 1,
          {"nobody leads a run at 127.0.0.1:1", "it cannot be connected to"});
   expect({"node", "--listen", "127.0.0.1:0", "train"}, 2, {"'train' stands before --", "-- train"});
   expect({"node", "--join", "10.0.0.1:1"}, 2, {"--insecure"});

@@ -117,7 +117,7 @@ TEST_F(several_processes, go_on_when_one_is_killed) {
     SCOPED_TRACE(job.back());
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = disturbed({}, job, [](auto& run) {
-      run.when("epoch ", [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
+      run.when(is_under_way, [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
           .signal_after("worker 1 is lost; 2 go on", SIGINT);
     });
     EXPECT_EQ(ended.status, 130) << ended.err;
@@ -128,7 +128,7 @@ TEST_F(several_processes, go_on_when_one_is_killed) {
 
 TEST_F(several_processes, take_back_one_that_is_started_again) {
   const auto ended = disturbed({"--restart", "1"}, {"--algorithm", "all-reduce-sgd"}, [](auto& run) {
-    run.when("epoch ", [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
+    run.when(is_under_way, [](const auto& so_far) { kill(process_of(1, so_far), SIGKILL); })
         .signal_after("worker 1 comes back", SIGINT);
   });
   EXPECT_EQ(ended.status, 130) << ended.err;
@@ -142,13 +142,13 @@ TEST_F(several_processes, take_back_one_that_is_started_again) {
 }
 
 TEST_F(several_processes, go_on_when_one_is_silent) {
-  const auto ended = disturbed({"--patience", "3"}, {"--algorithm", "all-reduce-sgd"}, [](auto& run) {
-    run.when("epoch ", [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
+  const auto ended = disturbed({"--patience", "5"}, {"--algorithm", "all-reduce-sgd"}, [](auto& run) {
+    run.when(is_under_way, [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
         .signal_after("worker 2 is lost; 2 go on", SIGINT);
   });
   EXPECT_EQ(ended.status, 130) << ended.err;
-  EXPECT_THAT(ended.err, AnyOf(HasSubstr("node 2 is lost: nothing has been heard of it for 3 s"),
-                               HasSubstr("could not be reached for 3000 ms")))
+  EXPECT_THAT(ended.err, AnyOf(HasSubstr("node 2 is lost: nothing has been heard of it for 5 s"),
+                               HasSubstr("could not be reached for 5000 ms")))
       << "whichever plane was first";
 }
 
@@ -157,8 +157,8 @@ TEST_F(several_processes, take_back_one_that_was_silent) {
        {words{"--algorithm", "all-reduce-sgd"}, words{"--algorithm", "ad-psgd", "--topology", "star"}}) {
     SCOPED_TRACE(job[1]);
     std::filesystem::remove_all(folder_ / "run");
-    const auto ended = disturbed({"--patience", "3"}, job, [](auto& run) {
-      run.when("epoch ", [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
+    const auto ended = disturbed({"--patience", "5"}, job, [](auto& run) {
+      run.when(is_under_way, [](const auto& so_far) { kill(process_of(2, so_far), SIGSTOP); })
           .when("node 2 is lost", [](const auto& so_far) { kill(process_of(2, so_far), SIGCONT); })
           .signal_after("worker 2 comes back", SIGINT);
     });
@@ -174,7 +174,7 @@ TEST_F(several_processes, go_on_when_their_leader_is_killed) {
     SCOPED_TRACE(job[1]);
     std::filesystem::remove_all(folder_ / "run");
     const auto ended = disturbed({"--restart", "1"}, job, [](auto& run) {
-      run.when("epoch ", [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); })
+      run.when(is_under_way, [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); })
           .signal_after("worker 0 comes back", SIGINT);
     });
     EXPECT_EQ(ended.status, 130) << ended.err;
@@ -190,14 +190,14 @@ TEST_F(several_processes, go_on_when_their_leader_is_killed) {
 
 TEST_F(several_processes, let_one_leave_that_has_led_and_does_not_any_more) {
   std::filesystem::remove_all(folder_ / "run");
-  const auto ended = disturbed({"--patience", "2"}, {"--algorithm", "ad-psgd"}, [](auto& run) {
+  const auto ended = disturbed({"--patience", "5"}, {"--algorithm", "ad-psgd"}, [](auto& run) {
     // Node 0 leads, then node 1; both come back.
-    run.when("epoch ", [](const auto& so_far) { kill(leader_of(so_far), SIGSTOP); })
-        .when("worker 0 is lost", [](const auto& so_far) { kill(leader_of(so_far), SIGCONT); })
-        .when("worker 0 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGSTOP); })
-        .when("worker 1 is lost", [](const auto& so_far) { kill(process_of(1, so_far), SIGCONT); })
-        .when("worker 1 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGTERM); })
-        .signal_after("[1 localhost] gossamer: this node has left", SIGINT);
+    run.when(is_under_way, [](const auto& so_far) { kill(leader_of(so_far), SIGSTOP); })
+        .then("worker 0 is lost", [](const auto& so_far) { kill(leader_of(so_far), SIGCONT); })
+        .then("worker 0 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGSTOP); })
+        .then("worker 1 is lost", [](const auto& so_far) { kill(process_of(1, so_far), SIGCONT); })
+        .then("worker 1 comes back", [](const auto& so_far) { kill(process_of(1, so_far), SIGTERM); })
+        .then("[1 localhost] gossamer: this node has left", SIGINT);
   });
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("interrupted"));
@@ -206,11 +206,8 @@ TEST_F(several_processes, let_one_leave_that_has_led_and_does_not_any_more) {
 }
 
 TEST_F(several_processes, end_when_most_of_them_are_killed) {
-  const auto ended = disturbed({"--patience", "2"}, {"--algorithm", "d-psgd"}, [](auto& run) {
-    run.when("epoch ", [](const auto& so_far) {
-      kill(process_of(1, so_far), SIGKILL);
-      kill(leader_of(so_far), SIGKILL);
-    });
+  const auto ended = disturbed({}, {"--algorithm", "d-psgd"}, [](auto& run) {
+    run.when(is_under_way, [&run](const auto& so_far) { kill_at_once({0, 1}, run, so_far); });
   });
   EXPECT_EQ(ended.status, 1) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("are lost"));
@@ -240,14 +237,14 @@ TEST_F(several_processes, do_not_wait_for_a_leader_that_is_stopped_before_the_ru
                              + gossamer({"node", "--listen", "127.0.0.1:0", "--nodes", "3", "--", "train"}));
   leader.when("--join", [&](const support::outcome& so_far) {
     const auto address = so_far.err.substr(so_far.err.find("--join ") + 7);
-    joined = support::subprocess(gossamer({"node", "--join", address.substr(0, address.find('\n')), "--patience", "1"}))
+    joined = support::subprocess(gossamer({"node", "--join", address.substr(0, address.find('\n')), "--patience", "4"}))
                  .when("this is node 1", [&](const auto&) { leader.send_signal(SIGSTOP); })
                  .finish();
     leader.send_signal(SIGKILL);
   });
   EXPECT_EQ(leader.finish().status, 128 + SIGKILL);
   EXPECT_EQ(joined.status, 1);
-  EXPECT_THAT(joined.err, AllOf(HasSubstr("nothing has been heard of the leader for 1 s"), HasSubstr("--patience")));
+  EXPECT_THAT(joined.err, AllOf(HasSubstr("nothing has been heard of the leader for 4 s"), HasSubstr("--patience")));
 }
 
 class tasks_of_slurm : public several_processes {

@@ -85,17 +85,25 @@ TEST_F(detached, runs_are_left_behind_and_stopped) {
 }
 
 TEST_F(detached, runs_are_followed_to_their_end) {
-  ASSERT_EQ(launch({}, {"--seconds", "3"}).status, 0);
-  support::outcome shown;
-  support::subprocess left(at_home({"attach"}));
-  left.signal_after("epoch ", SIGINT);
-  EXPECT_EQ(left.finish().status, 130);
+  ASSERT_EQ(launch({}, {"--seconds", "1"}).status, 0);
   const auto ended = here({"attach"});
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("run holds config.toml"));
   EXPECT_EQ(ended.err, "run has ended with status 0\n");
   EXPECT_EQ(here({"logs", "--follow"}).out, read("run/output.log"));
   EXPECT_EQ(json::parse(read("run/summary.json"))["end"], "seconds");
+}
+
+TEST_F(detached, runs_go_on_when_who_follows_them_leaves) {
+  ASSERT_EQ(launch().status, 0);
+  support::subprocess left(at_home({"attach"}));
+  EXPECT_EQ(left.signal_after("epoch ", SIGINT).finish().status, 130);
+  support::outcome stopped;
+  support::subprocess stays(at_home({"attach"}));
+  const auto ended = stays.when("epoch ", [&](const auto&) { stopped = here({"stop"}); }).finish();
+  EXPECT_EQ(stopped.status, 0) << stopped.err;
+  EXPECT_EQ(ended.status, 130);
+  EXPECT_THAT(ended.out, HasSubstr("run holds config.toml"));
+  EXPECT_EQ(ended.err, "run has ended with status 130\n");
 }
 
 TEST_F(detached, runs_answer_at_their_leaders_address) {

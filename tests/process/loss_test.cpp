@@ -28,21 +28,12 @@ protected:
                                                   "d-psgd", "--eval-every", "1", "--epochs", "1e8", "--out", "run"}
                                           + job));
     const bool saves = !job.empty();
-    const auto is_under_way = [this, saves](const support::outcome& so_far) {
-      return so_far.err.find("epoch   2") != std::string::npos && (!saves || has_checkpoint("run"));
+    const auto may_be_lost = [this, saves](const support::outcome& so_far) {
+      return is_under_way(so_far) && so_far.err.find("epoch   2") != std::string::npos
+             && (!saves || has_checkpoint("run"));
     };
-    launch.when(is_under_way, [&nodes](const support::outcome& so_far) {
-      std::vector<pid_t> processes;
-      for (const int node : nodes)
-        processes.push_back(node == 0 ? leader_of(so_far) : process_of(node, so_far));
-      for (const auto one : processes)
-        kill(one, SIGKILL);
-    });
-    const auto goes_on = [](const support::outcome& so_far) {
-      const auto again = so_far.err.find("all nodes are started again");
-      return again != std::string::npos && so_far.err.find("\nepoch ", again) != std::string::npos;
-    };
-    launch.when(goes_on, [&launch](const auto&) { launch.send_signal(SIGINT); });
+    launch.when(may_be_lost, [&](const support::outcome& so_far) { kill_at_once(nodes, launch, so_far); });
+    launch.then("all nodes are started again").then("\nepoch ", SIGINT);
     return launch.finish();
   }
 };
@@ -129,14 +120,15 @@ TEST_F(lost_run, is_not_one_whose_leader_has_left) {
                                               "--data", "digits:samples=600,test=200", "--algorithm", "d-psgd",
                                               "--eval-every", "1", "--epochs", "1e8", "--out", "run"}));
   launch
-      .when("epoch   2",
+      .then("epoch   2",
             [&](const auto&) {
               const auto record = read("run/launch.toml");
               const auto begin = record.find("127.0.0.1:");
               leader = record.substr(begin, record.find_first_of("'\"", begin) - begin);
               EXPECT_EQ(run({"leave", leader}).status, 0);
             })
-      .signal_after("worker 0 has left; 2 go on", SIGINT);
+      .then("worker 0 has left; 2 go on")
+      .then("\nepoch ", SIGINT); // the new leader's, which launch knows by then
   const auto ended = launch.finish();
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("leads the run from now on"), Not(HasSubstr("is started again"))));

@@ -56,7 +56,7 @@ protected:
                                 "--model",
                                 "softmax",
                                 "--seconds",
-                                "4",
+                                "9",
                                 "--out",
                                 "run",
                                 "--eval-every",
@@ -65,7 +65,7 @@ protected:
 };
 
 TEST_F(run_that_nobody_reads, is_led_to_its_end_by_who_began_it) {
-  const words impatient{"--patience", "1", "--no-shared-memory"};
+  const words impatient{"--patience", "4", "--no-shared-memory"};
   const words leader =
       words{"node", "--listen", "127.0.0.1:0", "--nodes", "3", "--announce"} + impatient + words{"--"} + job;
   std::optional<support::subprocess> first, second;
@@ -107,7 +107,7 @@ TEST_F(run_that_nobody_reads, says_what_is_wrong_with_its_status_alone) {
 }
 
 TEST_F(run_that_nobody_reads, is_launched) {
-  const words launch{"launch", "--hosts", "localhost:2", "--patience", "1", "--"};
+  const words launch{"launch", "--hosts", "localhost:2", "--patience", "4", "--"};
   const auto ended = support::subprocess(into("2>" + nobody.path(), launch + job)).finish();
   EXPECT_EQ(ended.status, 0);
   EXPECT_THAT(ended.out, HasSubstr("test accuracy"));

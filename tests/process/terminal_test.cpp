@@ -1,8 +1,9 @@
 // What a person sees on a terminal.
+#include <array>
 #include <csignal>
+#include <fcntl.h>
 #include <pty.h>
 #include <sys/ioctl.h>
-#include <thread>
 
 #include "launched_command.hpp"
 
@@ -71,66 +72,34 @@ private:
 
 class on_a_terminal : public launched_command {
 protected:
-  void SetUp() override {
-    command::SetUp();
+  /// Runs the command with its standard error on a terminal.
+  /// @param prepare says what is done on the way
+  support::outcome show(
+      const words& given, const std::function<void(support::subprocess&)>& prepare = [](auto&) {}) {
     winsize size{.ws_row = 24, .ws_col = 100, .ws_xpixel = 0, .ws_ypixel = 0};
-    char name[256];
-    ASSERT_EQ(openpty(&ours_, &theirs_, name, nullptr, &size), 0);
-    name_ = name;
-  }
-  void TearDown() override {
-    close(ours_);
-    command::TearDown();
-  }
-
-  /// What is done when the terminal has got this text, behind that of the step before.
-  struct step {
-    std::string text;
-    std::function<void(const support::subprocess&)> act;
-  };
-  static step interrupt_after(const std::string& text) {
-    return {text, [](const support::subprocess& program) { program.send_signal(SIGINT); }};
-  }
-
-  /// Runs the command with its standard error on the terminal.
-  support::outcome show(const words& given, const std::vector<step>& steps = {}) {
-    support::subprocess program{words{"env", "-C", folder_.string(), "TERM=xterm", "LC_ALL=C.UTF-8", "sh", "-c",
-                                      "exec \"$0\" \"$@\" 2>" + name_}
-                                + gossamer(given)};
-    std::thread reader{[&] {
-      std::array<char, 4096> bytes{};
-      auto next = steps.begin();
-      std::size_t seen_to = 0;
-      for (ssize_t count = 0; (count = ::read(ours_, bytes.data(), bytes.size())) > 0;) {
-        got.append(bytes.data(), static_cast<std::size_t>(count));
-        while (next != steps.end() && got.find(next->text, seen_to) != got.npos) {
-          seen_to = got.find(next->text, seen_to) + next->text.size();
-          next++->act(program);
-        }
-      }
-    }};
+    std::array<int, 2> ends{-1, -1};
+    if (openpty(ends.data(), &ends[1], nullptr, nullptr, &size) != 0)
+      throw std::runtime_error("no terminal");
+    for (const int end : ends)
+      fcntl(end, F_SETFD, FD_CLOEXEC);
+    support::subprocess program{words{"env", "-C", folder_.string(), "TERM=xterm", "LC_ALL=C.UTF-8"} + gossamer(given),
+                                ends};
+    prepare(program);
     auto ended = program.finish();
-    close(theirs_); // the last one who may write: the reader comes to an end
-    reader.join();
-    seen.show(got);
+    seen.show(ended.err);
     return ended;
   }
 
   static inline const words endless{
       "train",     "--data", "digits:samples=600,test=200", "--model", "softmax", "--workers", "3", "--out", "run",
       "--seconds", "60"};
-  std::string got; ///< by the terminal
   screen seen;
-
-private:
-  int ours_ = -1, theirs_ = -1;
-  std::string name_;
 };
 
 TEST_F(on_a_terminal, a_run_renews_a_block_and_takes_it_away) {
-  const auto ended = show(endless, {interrupt_after("worker 2")});
+  const auto ended = show(endless, [](auto& program) { program.then("worker 2", SIGINT); });
   EXPECT_EQ(ended.status, 130);
-  EXPECT_THAT(got, AllOf(HasSubstr("worker 0"), HasSubstr(" steps/s"), HasSubstr("loss ")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("worker 0"), HasSubstr(" steps/s"), HasSubstr("loss ")));
   EXPECT_THAT(seen.text(), AllOf(HasSubstr("the learning rate is 0.03"), HasSubstr("epoch   0.00"),
                                  Not(HasSubstr("worker 0")), Not(HasSubstr("steps/s"))));
 }
@@ -138,16 +107,20 @@ TEST_F(on_a_terminal, a_run_renews_a_block_and_takes_it_away) {
 TEST_F(on_a_terminal, a_run_has_plain_lines_if_asked_to) {
   const auto ended = show(small + words{"--out", "run", "--ui", "plain"});
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(got, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
 }
 
 TEST_F(on_a_terminal, a_launch_renews_a_block_that_outlives_the_leader) {
-  const auto kill_leader = [this](const auto&) { kill(leader_of({.err = got}), SIGKILL); };
-  const auto ended =
-      show(words{"launch", "--hosts", "localhost:3", "--patience", "2", "--"} + endless,
-           {{"worker 2", kill_leader}, {"2 of 3 nodes", [](const auto&) {}}, interrupt_after("worker 2")});
-  EXPECT_EQ(ended.status, 130) << got;
-  EXPECT_THAT(got, HasSubstr("leads the run from now on"));
+  const auto ended = show(words{"launch", "--hosts", "localhost:3", "--"} + endless, [](auto& program) {
+    const auto has_a_block = [](const auto& so_far) {
+      return is_under_way(so_far) && so_far.err.find("worker 2") != std::string::npos;
+    };
+    program.when(has_a_block, [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); })
+        .then("2 of 3 nodes")
+        .then("worker 2", SIGINT);
+  });
+  EXPECT_EQ(ended.status, 130) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("leads the run from now on"));
   EXPECT_THAT(seen.text(), AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("worker 0  ")), Not(HasSubstr("steps/s"))));
   EXPECT_THAT(ended.out, HasSubstr("holds metrics.jsonl"));
 }
@@ -155,7 +128,7 @@ TEST_F(on_a_terminal, a_launch_renews_a_block_that_outlives_the_leader) {
 TEST_F(on_a_terminal, a_launch_has_plain_lines_if_asked_to) {
   const auto ended = show(words{"launch", "--hosts", "localhost:2", "--ui", "plain", "--"} + small);
   EXPECT_EQ(ended.status, 0);
-  EXPECT_THAT(got, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("epoch   0.00"), Not(HasSubstr("\033["))));
 }
 
 TEST_F(on_a_terminal, an_error_stands_alone) {

@@ -83,8 +83,6 @@ TEST_F(traces, of_a_launch_have_the_moments_of_a_leader_that_was_killed) {
                              + gossamer({"launch",
                                          "--hosts",
                                          "localhost:3",
-                                         "--patience",
-                                         "2",
                                          "--trace",
                                          "trace.json",
                                          "--",
@@ -103,8 +101,11 @@ TEST_F(traces, of_a_launch_have_the_moments_of_a_leader_that_was_killed) {
                                          "60",
                                          "--eval-every",
                                          "5"})};
-  launch.when("epoch 1", [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); });
-  launch.when("leads the run from now on", [&](const auto&) { launch.send_signal(SIGINT); });
+  const auto has_begun = [](const auto& so_far) {
+    return is_under_way(so_far) && so_far.err.find("epoch 1") != std::string::npos;
+  };
+  launch.when(has_begun, [](const auto& so_far) { kill(leader_of(so_far), SIGKILL); })
+      .signal_after("leads the run from now on", SIGINT);
   const auto ended = launch.finish();
   EXPECT_EQ(ended.status, 130) << ended.err;
   EXPECT_THAT(events_in("trace.json"), Contains(Key("node 0: compute/gradient")));
