@@ -20,6 +20,8 @@ void node_state::obey(const consensus::post& m) {
 void node_state::obey(const decision& m) {
   if (setup_.client.on_resolution)
     setup_.client.on_resolution(protocol_->delegate().last());
+  if (!leadership_)
+    review_losses(); // before workers send frames to nodes that have been taken back
   own_node_->obey(m);
   show_workers();
 }
