@@ -19,9 +19,9 @@ set -euo pipefail
 
 hosts=(alpha beta gamma delta)
 source "$(dirname "${BASH_SOURCE[0]}")/namespaces.sh"
-patience_s=20        # longer than a cut, and than what TCP waits afterwards until it tries again
+patience_s=12       # longer than a cut, and shorter than TCP alone would need to notice its end
 short_patience_s=3   # shorter than a cut
-cut_s=5
+cut_s=8
 most_s=90            # limit of any run
 end_s=30             # limit of the end of a run that is interrupted
 

@@ -36,7 +36,9 @@ void arrivals::attached(rank who) {
       ++next;
       continue;
     }
-    for (auto& w : next->second) {
+    for (auto& queue = next->second; !queue.empty();) {
+      auto w = std::move(queue.front());
+      queue.pop_front(); // first: a sink that throws costs the one frame
       auto& total = totals_[w.from_node];
       --total.frames;
       total.bytes -= w.bytes;

@@ -76,7 +76,9 @@ class data_plane::hub {
 public:
   explicit hub(data_plane_setup s)
       : setup(checked(std::move(s))), arrivals_(*sinks, setup.most),
-        door_(io_, setup.listen_on, setup.run, setup.shows), end_(io_) {
+        door_(io_, setup.listen_on, setup.run,
+              [this](auto socket) { return detail::accepting_stream(std::move(socket), setup.shows); }),
+        end_(io_) {
     door_.open([this](auto bytes, const hello& h) { greeted(std::move(bytes), h); });
     thread_ = std::thread{[this] { run(); }};
   }
@@ -109,14 +111,25 @@ private:
     const auto companion = setup.on_thread ? setup.on_thread() : nullptr;
     const auto work = asio::make_work_guard(io_);
     while (!io_.stopped())
-      try {
+      guarded([this] {
         io_.run_one();
         look_again();
-      } catch (const std::exception& e) { // no memory is left, or a sink has thrown for a waiting frame
-        for (const auto& [_, p] : peers_)
-          p->give_up(
-              {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())});
-      }
+      });
+  }
+
+  /// Runs an action, and gives up all peers if it fails: no memory is left, or a sink has thrown for a waiting frame.
+  template <class Action>
+  void guarded(Action action) {
+    try {
+      action();
+    } catch (const std::exception& e) {
+      for (const auto& [_, p] : peers_)
+        p->give_up(failure(e));
+    }
+  }
+
+  refusal failure(const std::exception& e) const {
+    return {refusal_code::nonsense, fmt::format("the data plane of node {} has failed: {}", setup.node, e.what())};
   }
 
   /// Polls for a while after a short frame: short frames seldom come alone, and waking a sleeping thread between them
@@ -132,6 +145,12 @@ private:
 
   void read_letters() {
     auto letters = box->take();
+    guarded([&] { read(letters); });
+    if (letters.close) // also then: whoever closes waits for the end of this thread
+      close_connections();
+  }
+
+  void read(detail::letter_box::contents& letters) {
     if (letters.who)
       meet(*letters.who);
     for (const auto who : letters.attached)
@@ -144,8 +163,6 @@ private:
         p->break_connection();
     for (const auto& [_, p] : peers_)
       p->carry_on();
-    if (letters.close)
-      close_connections();
   }
 
   void meet(const detail::letter_box::nodes& who) {
@@ -162,22 +179,29 @@ private:
         arrivals_.host({address.ranks.begin(), address.ranks.end()});
         continue;
       }
-      auto& p = peers_[node];
-      if (p)
-        p->meet(address);
+      if (const auto known = peers_.find(node); known != peers_.end())
+        known->second->meet(address);
       else
-        p = std::make_unique<detail::peer>(
-            detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); },
-                                       [this, node = node](compress::guard by) { box->guard(node, by); }},
-            node, address);
+        add(node, address);
       for (const auto r : address.ranks)
-        homes_[r] = p.get();
+        homes_[r] = peers_.at(node).get();
     }
+  }
+
+  void add(std::uint32_t node, const node_address& address) {
+    peers_.emplace(node, std::make_unique<detail::peer>(
+                             detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); },
+                                                        [this, node](compress::guard by) { box->guard(node, by); }},
+                             node, address));
   }
 
   void greeted(std::unique_ptr<detail::stream> bytes, const hello& h) {
     if (const auto known = peers_.find(h.node); known != peers_.end())
-      return known->second->accept(std::move(bytes), h);
+      try {
+        return known->second->accept(std::move(bytes), h);
+      } catch (const std::exception& e) {
+        return known->second->give_up(failure(e));
+      }
     const hello mine{.run = setup.run,
                      .fingerprint = setup.fingerprint,
                      .node = setup.node,

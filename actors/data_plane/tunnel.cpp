@@ -97,8 +97,12 @@ private:
       whose.connect_again = [this, place, there = *where](bool at_once) {
         at_once ? connect_again(there, *place) : connect_later(there, *place);
       };
-    *place = std::make_shared<lane>(io_, std::move(far), most_message_, std::move(whose));
-    return *place;
+    try {
+      return *place = std::make_shared<lane>(io_, std::move(far), most_message_, std::move(whose));
+    } catch (...) {
+      lanes_.erase(place);
+      throw;
+    }
   }
 
   std::shared_ptr<lane> opened_by_peer(const lane_id& id) {

@@ -46,6 +46,20 @@ TEST_F(arrivals_test, do_not_overtake_those_that_wait) {
   EXPECT_THAT(got, ElementsAre(1, 2));
 }
 
+TEST_F(arrivals_test, are_lost_one_by_one_to_a_sink_that_throws) {
+  in.host({5});
+  for (std::uint64_t number = 1; number <= 3; ++number)
+    deliver({5, 0}, number);
+  sinks.attach({5, 0}, [this](const frame& f) {
+    if (f.label.step == 2)
+      throw error(errc::bad_packet, "it is not wanted");
+    got.push_back(f.label.step);
+  });
+  EXPECT_EQ(test::refusal_of([&] { in.attached(5); }), "it is not wanted");
+  in.attached(5);
+  EXPECT_THAT(got, ElementsAre(1, 3)) << "none comes twice";
+}
+
 TEST_F(arrivals_test, are_dropped_for_those_who_are_not_here_or_were) {
   in.host({5});
   attach({5, 2});

@@ -159,6 +159,34 @@ TEST_F(data_plane_test, sends_what_was_sent_before_its_end) {
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 10; }));
 }
 
+// The thread of node 1 takes both letters at once, the new sink's and the end: it does not go on before both are there.
+TEST_F(data_plane_test, closes_although_a_sink_throws_for_a_frame_that_has_waited) {
+  add(setup(0));
+  add(setup(1));
+  meet();
+  bool is_held = false, goes_on = false; // guarded by `seen`
+  planes[1]->attach({5, 0}, [&](const frame&) {
+    seen.note([&](ledger&) { is_held = true; });
+    EXPECT_TRUE(seen.wait([&](const ledger&) { return goes_on; }));
+  });
+  send(0, 0, 4, 1);
+  send(0, 0, 5, 1);
+  ASSERT_TRUE(seen.wait([&](const ledger&) { return is_held; }));
+  planes[1]->attach({4, 0}, [](const frame&) { throw std::runtime_error("there is no memory"); });
+  const auto to = planes[1]->link_to(4, {0, 0});
+  std::jthread closing([&] { planes[1]->close(); });
+  while (!goes_on) { // a plane that closes takes no more frames
+    const auto on_the_way = std::make_shared<int>();
+    auto f = test::numbered_frame(pool, 4, 1, 10);
+    f.on_the_way = on_the_way;
+    to->send(std::move(f));
+    if (on_the_way.use_count() == 1)
+      seen.note([&](ledger&) { goes_on = true; });
+  }
+  closing.join();
+  expect_lost(1, 0, HasSubstr("the data plane of node 1 has failed: there is no memory"));
+}
+
 TEST_F(data_plane_test, says_when_the_port_is_in_use) {
   auto& first = add(setup(0));
   auto second = setup(1);

@@ -1,4 +1,5 @@
 #include "gossamer/actors/data_plane/detail/descriptor.hpp"
+#include "gossamer/actors/data_plane/detail/silence.hpp"
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
 
 #include <gtest/gtest.h>
@@ -65,6 +66,35 @@ TEST(tuned_sockets, keep_the_congestion_control_of_the_system_between_others) {
     tune(s->get(), std::chrono::seconds{1});
     EXPECT_EQ(congestion_control_of(*s), before);
   }
+}
+
+class silence_test : public testing::Test {
+protected:
+  /// Looks at the connection. @returns whether it has been silent for too long
+  bool look(int at_ms, std::uint32_t repeats, int last_answer_ms_ago) {
+    const silence::time now{std::chrono::milliseconds{at_ms}};
+    return silent.is_over_with({repeats, std::chrono::milliseconds{last_answer_ms_ago}}, now);
+  }
+
+  silence silent{std::chrono::milliseconds{2000}};
+};
+
+TEST_F(silence_test, begins_where_data_are_sent_again) {
+  EXPECT_FALSE(look(0, 0, 60'000)) << "it was idle";
+  EXPECT_FALSE(look(500, 1, 60'500)) << "that its last answer is old says nothing";
+  EXPECT_FALSE(look(1000, 2, 61'000));
+  EXPECT_FALSE(look(2500, 3, 62'500));
+  EXPECT_TRUE(look(2501, 3, 62'501));
+}
+
+TEST_F(silence_test, ends_with_an_answer) {
+  EXPECT_FALSE(look(500, 1, 500));
+  EXPECT_FALSE(look(2400, 3, 100)) << "of a machine whose process reads nothing";
+  EXPECT_FALSE(look(4200, 4, 1900));
+  EXPECT_FALSE(look(4300, 0, 50)) << "all has arrived";
+  EXPECT_FALSE(look(4400, 1, 150));
+  EXPECT_FALSE(look(6400, 4, 2150));
+  EXPECT_TRUE(look(6401, 4, 2151));
 }
 
 } // namespace

@@ -5,8 +5,8 @@
 
 namespace gossamer::actors::detail {
 
-doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked)
-    : io_(io), where_(where), run_(run), asked_(std::move(asked)), acceptor_(listen_at(io, where)), pause_(io) {
+doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, maker streams)
+    : io_(io), where_(where), run_(run), streams_(std::move(streams)), acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
 }
 
@@ -27,7 +27,10 @@ void doorway::accept() {
       return;
     if (e) // no descriptors are left, or the guest is gone already
       return pause_.set(pause_without_descriptors, [this] { accept(); });
-    enter(std::move(s));
+    try {
+      enter(std::move(s));
+    } catch (const std::exception&) { // ends this guest only
+    }
     accept();
   });
 }
@@ -37,17 +40,21 @@ void doorway::enter(tcp::socket s) {
     return;
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   s.native_non_blocking(true, ignored);
-  const auto g = std::make_shared<guest>(io_, accepting_stream(std::move(s), asked_));
-  guests_.push_back(g);
+  const auto g = std::make_shared<guest>(io_, streams_(std::move(s)));
   g->patience.set(longest_hello,
                   [this, g = g.get()] { guests_.remove_if([g](const auto& other) { return other.get() == g; }); });
   listen_to(g);
+  guests_.push_back(g); // last: without patience it would stay
 }
 
 void doorway::listen_to(const std::shared_ptr<guest>& g) {
   g->bytes->wait_to_read([this, waiting = std::weak_ptr{g}] {
     if (const auto still_here = waiting.lock())
-      hear(still_here);
+      try {
+        hear(still_here);
+      } catch (const std::exception&) { // ends this guest only
+        guests_.remove(still_here);
+      }
   });
 }
 

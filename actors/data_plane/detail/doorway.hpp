@@ -1,6 +1,5 @@
 #pragma once
 
-#include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/hello.hpp"
@@ -13,14 +12,16 @@ namespace gossamer::actors::detail {
 
 /// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, two seconds
 /// each, and the bytes of a hello. A stranger that does not know the run gets no answer, and one without the required
-/// credentials is not heard. Threads: that of its context.
+/// credentials is not heard. A failure, for want of memory, ends one guest only. Threads: that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
+  using maker = std::function<std::unique_ptr<stream>(tcp::socket)>;
   using welcome = std::function<void(std::unique_ptr<stream>, const hello&)>;
 
   /// Listens at once. @error errc::io
-  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, credentials asked);
+  /// @param streams makes the stream of a connection, which asks for credentials
+  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, maker streams);
 
   endpoint listens_on() const { return where_; }
   /// @param in gets the connection of each peer that knows the run
@@ -44,7 +45,7 @@ private:
   asio::io_context& io_;
   endpoint where_;
   std::uint64_t run_;
-  credentials asked_;
+  maker streams_;
   tcp::acceptor acceptor_;
   alarm pause_;
   welcome in_;

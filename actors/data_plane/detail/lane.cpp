@@ -28,8 +28,9 @@ lane_id new_id() {
 } // namespace
 
 lane::lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
-    : io_(io), far_(std::move(far)), near_(io), patience_(io), sign_(io), guard_(most_message),
-      owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}) {}
+    : io_(io), far_(std::move(far)), near_(io), patience_(io), look_(io), guard_(most_message),
+      owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}),
+      silence_(longest_silence(owner_.longest_break)) {}
 
 void lane::expect(std::chrono::milliseconds patience) {
   patience_.set(patience, [this] { give_up("does not answer"); });
@@ -69,7 +70,7 @@ void lane::close(const ending& how) {
   if (std::exchange(ended_, true))
     return;
   patience_.cancel();
-  sign_.cancel();
+  look_.cancel();
   const auto self = shared_from_this(); // keeps the lane until the end of this function
   owner_.ended(how);
   asio::error_code ignored;
@@ -162,6 +163,8 @@ bool lane::hear(const lane_hello& theirs) {
     return end("is not the process to which the connection was"), false;
   }
   greeted_ = true;
+  silence_ = silence{longest_silence(owner_.longest_break)};
+  heard_ = std::chrono::steady_clock::now();
   asio::error_code gone;
   if (const auto from = far_->socket().remote_endpoint(gone); !gone)
     peer_ = from.address();
@@ -178,25 +181,37 @@ bool lane::open() {
   near_.assign(asio::local::stream_protocol{}, ends[0]);
   patience_.cancel();
   owner_.opened(ends[1]);
-  if (opens())
-    give_signs();
+  watch();
   return true;
 }
 
 /// A reset may be told to the other end alone, and then this one, which must connect again, learns of it when it sends.
-void lane::give_signs() {
-  sign_.set(pause_between_signs, [this] {
-    const bool is_idle = !std::exchange(has_sent_, false);
+void lane::watch() {
+  look_.set(pause_between_signs, [this, alive = weak_from_this()] {
+    const auto self = alive.lock(); // keeps the lane while it ends
+    if (!self)
+      return;
     if (!is_apart()) {
-      if (is_unanswered(far_->socket().native_handle(), longest_silence(owner_.longest_break)))
-        far_gone_ = broken_ = true;
-      else if (is_idle)
+      if (opens() && !has_sent_)
         session_.give_sign();
+      advance();
+      has_sent_ = false; // since the sign
+    }
+    if (!ended_ && !is_apart() && is_silent()) {
+      far_gone_ = broken_ = true;
       advance();
     }
     if (!ended_)
-      give_signs();
+      watch();
   });
+}
+
+/// The end that has opened the lane hears of data without an answer. The other may have none, but is given signs.
+bool lane::is_silent() {
+  const auto now = std::chrono::steady_clock::now();
+  if (opens())
+    return silence_.is_over_with(unanswered_on(far_->socket().native_handle()), now);
+  return greeted_ && come_.empty() && in_.empty() && now - heard_ > owner_.longest_break;
 }
 
 // -- bytes ------------------------------------------------------------------------------------------------------------
@@ -217,6 +232,8 @@ void lane::receive() {
   if (come_.empty() && !far_gone_) {
     const auto got = far_->read_some(std::span{come_.bytes});
     come_.hold(got.bytes);
+    if (got.bytes > 0)
+      heard_ = std::chrono::steady_clock::now();
     note(got);
   }
   if (!in_.empty())

@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/control_guard.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
+#include "gossamer/actors/data_plane/detail/silence.hpp"
 #include "gossamer/actors/data_plane/detail/stream.hpp"
 #include "gossamer/actors/data_plane/lane_session.hpp"
 
@@ -74,7 +75,8 @@ private:
 
   bool opens() const noexcept { return owner_.connect_again != nullptr; }
   void close(const ending& how);
-  void give_signs();
+  void watch();
+  bool is_silent();
   void advance();
   bool greet();
   bool hear(const lane_hello& theirs);
@@ -94,7 +96,7 @@ private:
   asio::io_context& io_;
   std::unique_ptr<stream> far_; ///< null between two streams
   asio::local::stream_protocol::socket near_;
-  alarm patience_, sign_;
+  alarm patience_, look_;
   control_guard guard_; ///< of incoming bytes
   owner owner_;
   lane_session session_;
@@ -106,6 +108,8 @@ private:
   bool has_begun_ = false, greeted_ = false; ///< on this stream
   bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
   bool has_sent_ = false; ///< since the last sign of life
+  silence silence_;       ///< of a stream that this end has opened
+  silence::time heard_;   ///< time of the last bytes
   std::array<bool, 5> waits_{};
 };
 

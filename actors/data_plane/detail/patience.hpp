@@ -16,8 +16,8 @@ inline constexpr std::chrono::milliseconds pause_between_attempts{100};
 inline constexpr std::chrono::milliseconds pause_between_signs{500}; ///< of life, on a lane that has nothing to carry
 inline constexpr std::chrono::milliseconds longest_flush{1000};      ///< of what is left to send at the end
 
-/// Without an answer of the peer's machine, before another connection is tried: a part of the patience, so that a
-/// network that was cut off for most of that is found again, and no less than a slow network needs.
+/// Before another connection is tried: a part of the patience, so that a network that was cut off for most of that is
+/// found again, and no less than a slow network needs. (TCP doubles its pauses, and may need as long as the cut again.)
 constexpr std::chrono::milliseconds longest_silence(std::chrono::milliseconds patience) noexcept {
   return std::max(std::chrono::milliseconds{2000}, patience / 4);
 }

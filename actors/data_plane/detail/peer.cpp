@@ -25,7 +25,7 @@ constexpr std::uint64_t bytes_a_turn = 2 << 20; // before other peers have their
 peer::peer(const surroundings& around, std::uint32_t node, const node_address& address)
     : around_(around), node_(node), address_(address), ranks_(std::make_shared<std::set<rank>>()),
       backoff_(first_backoff), resolver_(around.io), attempt_(around.io), retry_(around.io), patience_(around.io),
-      silence_(around.io), acknowledgement_(around.io) {
+      look_(around.io), acknowledgement_(around.io) {
   meet(address);
   talk_ = std::make_unique<session>(
       mine(), around_.setup.most, around_.setup.pool,
@@ -76,7 +76,7 @@ void peer::guarded(Action action) {
 
 void peer::connect() {
   wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.shows, address_.where.host));
-  attempt_.set(longest_attempt, [this] { trouble("does not answer"); });
+  give_it(longest_attempt);
   if (!patience_.is_set())
     complain_in_time();
   asio::error_code e;
@@ -94,6 +94,11 @@ void peer::connect() {
       });
 }
 
+/// Bounds the time of the present attempt, from now on.
+void peer::give_it(std::chrono::milliseconds time) {
+  attempt_.set(time, [this] { trouble("does not answer"); });
+}
+
 /// A peer that is cut off may come back, and finds the session as it was.
 void peer::complain_in_time() {
   patience_.set(around_.setup.patience, [this] {
@@ -109,6 +114,7 @@ void peer::complain_in_time() {
 }
 
 void peer::connect_to(const tcp::resolver::results_type& where) {
+  give_it(longest_silence(around_.setup.patience)); // the system doubles its pauses between attempts of its own
   asio::async_connect(
       wire_->bytes->socket(), where,
       [this, trying = std::weak_ptr{wire_}, kept = wire_->bytes](asio::error_code e, const tcp::endpoint&) {
@@ -125,11 +131,12 @@ void peer::connected() {
     auto& socket = wire_->bytes->socket();
     socket.native_non_blocking(true);
     tune(socket.native_handle(), around_.setup.patience);
+    give_it(longest_attempt);
     wire_->offered = may_share_memory() ? shared_memory::make() : nullptr;
     talk_->begin(wire_->offered ? wire_->offered->place() : memory_place{});
     if (wire_->offered)
       wire_->offered->belongs_to(talk_->own_hello());
-    watch_for_silence();
+    watch(silence{longest_silence(around_.setup.patience)});
     wait_to_read();
     write();
   });
@@ -174,18 +181,17 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   guarded([this] {
     if (talk_->ended())
       return closing_words();
-    watch_for_silence();
+    watch(silence{longest_silence(around_.setup.patience)});
     wait_to_read();
     write();
   });
 }
 
 /// Breaks a connection on which nothing is answered: another finds sooner that the network is back.
-void peer::watch_for_silence() {
-  silence_.set(pause_between_signs, [this] {
-    const auto socket = wire_->bytes->socket().native_handle();
-    is_unanswered(socket, longest_silence(around_.setup.patience)) ? break_connection("answers nothing")
-                                                                   : watch_for_silence();
+void peer::watch(silence so_far) {
+  look_.set(pause_between_signs, [this, so_far]() mutable {
+    const auto found = unanswered_on(wire_->bytes->socket().native_handle());
+    so_far.is_over_with(found, std::chrono::steady_clock::now()) ? break_connection("answers nothing") : watch(so_far);
   });
 }
 
@@ -308,7 +314,7 @@ void peer::trouble(const std::string& what) {
   around_.guards(compress::guard::checksum);
   resolver_.cancel();
   attempt_.cancel();
-  silence_.cancel();
+  look_.cancel();
   acknowledgement_.cancel();
   talk_->lost();
   last_trouble_ = what;
@@ -324,7 +330,7 @@ void peer::give_up(const refusal& why) {
   if (given_up_)
     return;
   wire_.reset();
-  for (auto* a : {&attempt_, &retry_, &patience_, &silence_, &acknowledgement_})
+  for (auto* a : {&attempt_, &retry_, &patience_, &look_, &acknowledgement_})
     a->cancel();
   given_up_ = why;
   talk_.reset();

@@ -4,6 +4,7 @@
 #include "gossamer/actors/data_plane/data_plane_setup.hpp"
 #include "gossamer/actors/data_plane/detail/alarm.hpp"
 #include "gossamer/actors/data_plane/detail/memory_stream.hpp"
+#include "gossamer/actors/data_plane/detail/silence.hpp"
 #include "gossamer/actors/data_plane/session.hpp"
 
 #include <asio/ip/tcp.hpp>
@@ -62,6 +63,7 @@ private:
   std::string name() const;
   hello mine() const;
   void connect();
+  void give_it(std::chrono::milliseconds time);
   void complain_in_time();
   void connect_to(const tcp::resolver::results_type& where);
   void connected();
@@ -72,7 +74,7 @@ private:
   void wait_to_read();
   void wait_to_write();
   void heard(session::phase before);
-  void watch_for_silence();
+  void watch(silence so_far);
   void connection_gone();
   void closing_words();
   void trouble(const std::string& what);
@@ -90,7 +92,7 @@ private:
   std::string last_trouble_;
   std::chrono::milliseconds backoff_;
   tcp::resolver resolver_;
-  alarm attempt_, retry_, patience_, silence_, acknowledgement_;
+  alarm attempt_, retry_, patience_, look_, acknowledgement_;
 };
 
 } // namespace gossamer::actors::detail

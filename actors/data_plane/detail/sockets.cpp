@@ -80,15 +80,14 @@ void tune(int socket, std::chrono::milliseconds patience) noexcept {
 #endif
 }
 
-bool is_unanswered([[maybe_unused]] int socket, [[maybe_unused]] std::chrono::milliseconds longest) noexcept {
+unanswered unanswered_on([[maybe_unused]] int socket) noexcept {
 #ifdef __linux__
   tcp_info found{};
   socklen_t size = sizeof found;
-  return getsockopt(socket, IPPROTO_TCP, TCP_INFO, &found, &size) == 0 && found.tcpi_retransmits > 0
-         && std::chrono::milliseconds{found.tcpi_last_ack_recv} > longest;
-#else
-  return false;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &found, &size) == 0)
+    return {found.tcpi_retransmits, std::chrono::milliseconds{found.tcpi_last_ack_recv}};
 #endif
+  return {};
 }
 
 void make_abrupt(int socket) noexcept {

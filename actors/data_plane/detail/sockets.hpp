@@ -24,9 +24,12 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
 /// @param patience data without an answer for this long ends the connection, also where the peer's machine answers that
 /// its process reads nothing
 void tune(int socket, std::chrono::milliseconds patience) noexcept;
-/// True if data were sent again, and the peer's machine has answered nothing for this long. False where the system does
-/// not tell. TCP doubles its pauses: a network that was cut off would seem so for up to twice the time.
-bool is_unanswered(int socket, std::chrono::milliseconds longest) noexcept;
+/// What the other machine has not acknowledged. Its process may read nothing all the while.
+struct unanswered {
+  std::uint32_t repeats = 0; ///< times the oldest of the data were sent again; 0 where the system does not tell
+  std::chrono::milliseconds last_answer{}; ///< time since the last answer of any kind
+};
+unanswered unanswered_on(int socket) noexcept;
 /// Makes closing reset the connection, and drop all bytes under way.
 void make_abrupt(int socket) noexcept;
 

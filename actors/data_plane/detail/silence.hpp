@@ -1,0 +1,34 @@
+#pragma once
+
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+namespace gossamer::actors::detail {
+
+/// How long the other machine has answered nothing to what was sent again. It is looked at every now and then: that a
+/// connection was idle before, and its last answer is old, says nothing. A value, without a clock.
+class silence {
+public:
+  using time = std::chrono::steady_clock::time_point;
+
+  explicit silence(std::chrono::milliseconds longest) : longest_(longest) {}
+
+  /// Takes in what the system says now. @returns whether nothing was answered for longer than the limit
+  bool is_over_with(const unanswered& found, time now) {
+    if (found.repeats == 0) {
+      since_.reset();
+      return false;
+    }
+    since_ = std::max(since_.value_or(now), now - found.last_answer);
+    return now - *since_ > longest_;
+  }
+
+private:
+  std::chrono::milliseconds longest_;
+  std::optional<time> since_; ///< set while data wait that were sent again
+};
+
+} // namespace gossamer::actors::detail
