@@ -10,6 +10,7 @@
 #   fast      1 Gb/s
 #   slow      20 Mb/s
 #   healed    a host is cut off for less than the patience: no worker is lost
+#   unplugged the same, by the host's own card
 #   cut       a host is cut off for longer: its worker is lost, the others go on, and it comes back afterwards
 #   one-way   frames of one host to another are dropped: one of the two is lost, the others go on, and it comes back
 #             after a while, when the fault is over
@@ -34,7 +35,7 @@ skip() {
 gossamer=$(realpath "$1")
 shift
 cases=("$@")
-((${#cases[@]} > 0)) || cases=(fast slow healed cut one-way predicted advised)
+((${#cases[@]} > 0)) || cases=(fast slow healed unplugged cut one-way predicted advised)
 
 command -v ip > /dev/null && command -v tc > /dev/null || skip "there is no ip or no tc"
 
@@ -169,16 +170,24 @@ case_slow() {
   set_rate 1gbit
 }
 
-case_healed() {
-  begin healed "$patience_s" --algorithm d-psgd "${forever[@]}"
-  await_steps healed
-  cut_off gamma
+# Synchronous workers wait for the worker that is cut off, and go on together.
+bear_cut() { # CASE, CUT, HEAL
+  begin "$1" "$patience_s" --algorithm d-psgd "${forever[@]}"
+  await_steps "$1"
+  $2
   sleep "$cut_s"
-  heal gamma
-  interrupt healed
-  # Synchronous workers wait for the worker that is cut off, and go on together.
-  expect healed 'status == 130' 's["end"] == "interrupted"' 's["lost"] == 0' 's["views"] == 0' 's["unfinished"] == 0' \
+  $3
+  interrupt "$1"
+  expect "$1" 'status == 130' 's["end"] == "interrupted"' 's["lost"] == 0' 's["views"] == 0' 's["unfinished"] == 0' \
     "longest_gap_s > $cut_s - 1" 'len(set(s["steps_per_worker"])) == 1' 's["test_accuracy"] > 0.5'
+}
+
+case_healed() {
+  bear_cut healed "cut_off gamma" "heal gamma"
+}
+
+case_unplugged() {
+  bear_cut unplugged "inside gamma ip link set eth0 down" "inside gamma ip link set eth0 up"
 }
 
 case_cut() {

@@ -76,7 +76,7 @@ class data_plane::hub {
 public:
   explicit hub(data_plane_setup s)
       : setup(checked(std::move(s))), arrivals_(*sinks, setup.most),
-        door_(io_, setup.listen_on, setup.run,
+        door_(io_, setup.listen_on, setup.run, setup.patience,
               [this](auto socket) { return detail::accepting_stream(std::move(socket), setup.shows); }),
         end_(io_) {
     door_.open([this](auto bytes, const hello& h) { greeted(std::move(bytes), h); });

@@ -73,7 +73,7 @@ private:
       try {
         io_.run();
       } catch (const std::exception& e) { // no memory is left; patience ends the connections that it has stopped
-        note({}, e.what(), false);
+        note({.where = {}, .why = e.what()});
       }
   }
 
@@ -126,10 +126,10 @@ private:
       return;
     try {
       const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const lane::ending&) {});
-      guest->expect(longest_hello);
+      guest->expect(longest_hello(longest_break_));
       guest->begin();
     } catch (const std::exception& e) { // ends this guest only
-      note({}, e.what(), false);
+      note({.where = {}, .why = e.what()});
     }
   }
 
@@ -142,11 +142,12 @@ private:
     const auto made = add(
         opening_stream(tcp::socket{io_}, shown_, where.host), answer,
         [this, where, answer, once](const lane::ending& end) {
-          note(where, end.why.empty() && !*once ? std::string{closed_unheard} : end.why, end.is_refused);
+          note({where, end.why.empty() && !*once ? std::string{closed_unheard} : end.why, end.is_refused,
+                end.is_silence});
           answer(end.is_silence ? no_answer : no_connection);
         },
         where);
-    made->expect(longest_attempt);
+    made->expect(longest_attempt(longest_break_));
     reach(where, std::shared_ptr<tcp::socket>{made, &made->far().socket()},
           [waiting = std::weak_ptr{made}](const std::string& why, bool is_refused) {
             const auto l = waiting.lock();
@@ -163,7 +164,7 @@ private:
     const auto next = std::make_shared<std::unique_ptr<stream>>(opening_stream(tcp::socket{io_}, shown_, where.host));
     const std::shared_ptr<tcp::socket> socket{next, &(*next)->socket()};
     const auto limit = std::make_shared<alarm>(io_);
-    limit->set(longest_silence(longest_break_), [socket] { // the system doubles its pauses between attempts
+    limit->set(longest_connect, [socket] {
       asio::error_code ignored;
       socket->close(ignored);
     });
@@ -227,10 +228,10 @@ private:
         });
   }
 
-  void note(const endpoint& where, const std::string& why, bool is_refused) {
+  void note(const hitch& what) {
     const std::scoped_lock lock{mutex_};
-    if (!why.empty())
-      trouble_ = {where, why, is_refused};
+    if (!what.why.empty())
+      trouble_ = what;
   }
 
   void close() {

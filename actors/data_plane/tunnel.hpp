@@ -24,6 +24,7 @@ public:
     endpoint where;
     std::string why;         ///< worded to follow the name of the peer
     bool is_refused = false; ///< the peer asks for other credentials
+    bool is_silence = false; ///< the peer says nothing
   };
 
   /// The reason where the peer has closed the connection before it said anything.

@@ -1,4 +1,5 @@
 // The door of a node alone, on this thread.
+#include "gossamer/actors/data_plane/credentials.hpp"
 #include "gossamer/actors/data_plane/detail/doorway.hpp"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,9 @@ protected:
   }
 
   asio::io_context io_{1};
-  doorway door_{io_, {"127.0.0.1", 0}, the_run, [this](auto socket) { return stream_of(std::move(socket)); }};
+  doorway door_{io_, {"127.0.0.1", 0}, the_run, std::chrono::seconds{10}, [this](auto socket) {
+                  return stream_of(std::move(socket));
+                }};
   std::vector<test::raw_connection> guests_;
   std::vector<std::uint32_t> in_;
   int seen_ = 0;             ///< connections that have become streams, or failed to, or were let in

@@ -73,10 +73,11 @@ protected:
   /// Looks at the connection. @returns whether it has been silent for too long
   bool look(int at_ms, std::uint32_t repeats, int last_answer_ms_ago) {
     const silence::time now{std::chrono::milliseconds{at_ms}};
-    return silent.is_over_with({repeats, std::chrono::milliseconds{last_answer_ms_ago}}, now);
+    return silent.is_over_with({repeats, std::chrono::milliseconds{last_answer_ms_ago}, round_trip}, now);
   }
 
-  silence silent{std::chrono::milliseconds{2000}};
+  silence silent;
+  std::chrono::milliseconds round_trip{40};
 };
 
 TEST_F(silence_test, begins_where_data_are_sent_again) {
@@ -95,6 +96,13 @@ TEST_F(silence_test, ends_with_an_answer) {
   EXPECT_FALSE(look(4400, 1, 150));
   EXPECT_FALSE(look(6400, 4, 2150));
   EXPECT_TRUE(look(6401, 4, 2151));
+}
+
+TEST_F(silence_test, lasts_for_some_round_trips_of_a_slow_network) {
+  round_trip = std::chrono::milliseconds{1500};
+  EXPECT_FALSE(look(0, 1, 3000));
+  EXPECT_FALSE(look(6000, 2, 9000));
+  EXPECT_TRUE(look(6001, 2, 9001));
 }
 
 } // namespace

@@ -57,12 +57,16 @@ void control_plane::require_right_token(const endpoint& where) const {
 }
 
 std::string control_plane::advice(const caf::error& e, const std::string& otherwise) const {
-  const auto why = tunnel_.trouble().why;
+  const auto hitch = tunnel_.trouble();
+  const auto& why = hitch.why;
   if (why == tunnel::closed_unheard || (why.empty() && e == caf::sec::disconnect_during_handshake))
-    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program";
+    return "if the run has certificates, add --certs DIR; if it has not, use the same version of the program; over a "
+           "network that needs more than half a second to and fro, give all nodes a longer --patience";
   if (why.find("certificate") != std::string::npos)
     return "give every node, with --certs, a folder that gossamer certs has made by the run's authority, for the name "
            "or address at which the others reach it";
+  if (e == caf::sec::request_timeout || hitch.is_silence)
+    return otherwise + "; over a network that needs more than a second to and fro, give all nodes a longer --patience";
   return otherwise;
 }
 

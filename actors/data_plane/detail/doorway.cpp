@@ -5,8 +5,10 @@
 
 namespace gossamer::actors::detail {
 
-doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, maker streams)
-    : io_(io), where_(where), run_(run), streams_(std::move(streams)), acceptor_(listen_at(io, where)), pause_(io) {
+doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, std::chrono::milliseconds patience,
+                 maker streams)
+    : io_(io), where_(where), run_(run), patience_(patience), streams_(std::move(streams)),
+      acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
 }
 
@@ -41,7 +43,7 @@ void doorway::enter(tcp::socket s) {
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   s.native_non_blocking(true, ignored);
   const auto g = std::make_shared<guest>(io_, streams_(std::move(s)));
-  g->patience.set(longest_hello,
+  g->patience.set(longest_hello(patience_),
                   [this, g = g.get()] { guests_.remove_if([g](const auto& other) { return other.get() == g; }); });
   listen_to(g);
   guests_.push_back(g); // last: without patience it would stay

@@ -10,9 +10,10 @@
 
 namespace gossamer::actors::detail {
 
-/// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, two seconds
-/// each, and the bytes of a hello. A stranger that does not know the run gets no answer, and one without the required
-/// credentials is not heard. A failure, for want of memory, ends one guest only. Threads: that of its context.
+/// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, half of
+/// the patience each or two seconds, and the bytes of a hello. A stranger that does not know the run gets no answer,
+/// and one without the required credentials is not heard. A failure, for want of memory, ends one guest only. Threads:
+/// that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
@@ -21,7 +22,8 @@ public:
 
   /// Listens at once. @error errc::io
   /// @param streams makes the stream of a connection, which asks for credentials
-  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, maker streams);
+  doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, std::chrono::milliseconds patience,
+          maker streams);
 
   endpoint listens_on() const { return where_; }
   /// @param in gets the connection of each peer that knows the run
@@ -45,6 +47,7 @@ private:
   asio::io_context& io_;
   endpoint where_;
   std::uint64_t run_;
+  std::chrono::milliseconds patience_;
   maker streams_;
   tcp::acceptor acceptor_;
   alarm pause_;

@@ -29,8 +29,7 @@ lane_id new_id() {
 
 lane::lane(asio::io_context& io, std::unique_ptr<stream> far, std::uint64_t most_message, owner whose)
     : io_(io), far_(std::move(far)), near_(io), patience_(io), look_(io), guard_(most_message),
-      owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}),
-      silence_(longest_silence(owner_.longest_break)) {}
+      owner_(std::move(whose)), session_(opens() ? new_id() : lane_id{}) {}
 
 void lane::expect(std::chrono::milliseconds patience) {
   patience_.set(patience, [this] { give_up("does not answer"); });
@@ -163,7 +162,7 @@ bool lane::hear(const lane_hello& theirs) {
     return end("is not the process to which the connection was"), false;
   }
   greeted_ = true;
-  silence_ = silence{longest_silence(owner_.longest_break)};
+  silence_ = {};
   heard_ = std::chrono::steady_clock::now();
   asio::error_code gone;
   if (const auto from = far_->socket().remote_endpoint(gone); !gone)
@@ -211,7 +210,7 @@ bool lane::is_silent() {
   const auto now = std::chrono::steady_clock::now();
   if (opens())
     return silence_.is_over_with(unanswered_on(far_->socket().native_handle()), now);
-  return greeted_ && come_.empty() && in_.empty() && now - heard_ > owner_.longest_break;
+  return greeted_ && come_.empty() && in_.empty() && now - heard_ > longest_mute(owner_.longest_break);
 }
 
 // -- bytes ------------------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ void peer::guarded(Action action) {
 
 void peer::connect() {
   wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.shows, address_.where.host));
-  give_it(longest_attempt);
+  give_it(longest_attempt(around_.setup.patience));
   if (!patience_.is_set())
     complain_in_time();
   asio::error_code e;
@@ -114,7 +114,7 @@ void peer::complain_in_time() {
 }
 
 void peer::connect_to(const tcp::resolver::results_type& where) {
-  give_it(longest_silence(around_.setup.patience)); // the system doubles its pauses between attempts of its own
+  give_it(longest_connect);
   asio::async_connect(
       wire_->bytes->socket(), where,
       [this, trying = std::weak_ptr{wire_}, kept = wire_->bytes](asio::error_code e, const tcp::endpoint&) {
@@ -131,12 +131,12 @@ void peer::connected() {
     auto& socket = wire_->bytes->socket();
     socket.native_non_blocking(true);
     tune(socket.native_handle(), around_.setup.patience);
-    give_it(longest_attempt);
+    give_it(longest_attempt(around_.setup.patience));
     wire_->offered = may_share_memory() ? shared_memory::make() : nullptr;
     talk_->begin(wire_->offered ? wire_->offered->place() : memory_place{});
     if (wire_->offered)
       wire_->offered->belongs_to(talk_->own_hello());
-    watch(silence{longest_silence(around_.setup.patience)});
+    watch({});
     wait_to_read();
     write();
   });
@@ -181,7 +181,7 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
   guarded([this] {
     if (talk_->ended())
       return closing_words();
-    watch(silence{longest_silence(around_.setup.patience)});
+    watch({});
     wait_to_read();
     write();
   });
@@ -252,6 +252,7 @@ void peer::heard(session::phase before) {
   attempt_.cancel();
   if (auto memory = std::move(wire_->offered); memory && talk_->shares_memory())
     go_on_in_memory(std::move(memory), memory_stream::side::opened);
+  has_been_heard_ = true;
   if (before == session::phase::greeting)
     return around_.guards(wire_->bytes->guards());
   patience_.cancel();
@@ -287,7 +288,7 @@ void peer::connection_gone() {
   if (const auto why = wire_->bytes->trouble(); !why.empty())
     trouble(why);
   else
-    trouble(talk_->now() == session::phase::greeting
+    trouble(talk_->now() == session::phase::greeting && !has_been_heard_
                 ? "closes connections without a word, as a node of another run does"
                 : "closed the connection");
 }

@@ -88,6 +88,7 @@ private:
   std::unique_ptr<session> talk_;
   std::optional<refusal> given_up_; ///< the answer to a peer that connects again
   bool is_out_of_reach_ = false;    ///< for `patience` now
+  bool has_been_heard_ = false;     ///< on some connection: it is a node of this run
   std::shared_ptr<wire> wire_;      ///< null without a connection or an attempt at one
   std::string last_trouble_;
   std::chrono::milliseconds backoff_;

@@ -85,7 +85,8 @@ unanswered unanswered_on([[maybe_unused]] int socket) noexcept {
   tcp_info found{};
   socklen_t size = sizeof found;
   if (getsockopt(socket, IPPROTO_TCP, TCP_INFO, &found, &size) == 0)
-    return {found.tcpi_retransmits, std::chrono::milliseconds{found.tcpi_last_ack_recv}};
+    return {std::uint32_t{found.tcpi_retransmits} + found.tcpi_probes, // probes: this machine's network is down
+            std::chrono::milliseconds{found.tcpi_last_ack_recv}, std::chrono::microseconds{found.tcpi_rtt}};
 #endif
   return {};
 }

@@ -26,8 +26,10 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
 void tune(int socket, std::chrono::milliseconds patience) noexcept;
 /// What the other machine has not acknowledged. Its process may read nothing all the while.
 struct unanswered {
-  std::uint32_t repeats = 0; ///< times the oldest of the data were sent again; 0 where the system does not tell
+  std::uint32_t repeats =
+      0; ///< times the oldest of the data were sent, or asked about, again; 0: the system tells none
   std::chrono::milliseconds last_answer{}; ///< time since the last answer of any kind
+  std::chrono::microseconds round_trip{};  ///< smoothed
 };
 unanswered unanswered_on(int socket) noexcept;
 /// Makes closing reset the connection, and drop all bytes under way.
