@@ -21,7 +21,7 @@ bool channel::acknowledged(std::uint64_t sequence, time now) {
   bool progress = false;
   for (; !unacknowledged_.empty() && unacknowledged_.front().f.sequence <= sequence; progress = true) {
     const auto& oldest = unacknowledged_.front();
-    if (!oldest.repeated) // the answer to a repeated frame may belong to either copy (Karn)
+    if (oldest.f.sequence > held_up_until_) // others tell how long a repair took, and of either copy (Karn)
       measure(now - oldest.sent);
     unacknowledged_.pop_front();
     last_progress_ = now;
@@ -47,6 +47,7 @@ const frame& channel::repeat_early(time now) {
   GOSSAMER_ASSERT(!unacknowledged_.empty(), "there is something to repeat");
   auto& oldest = unacknowledged_.front();
   oldest.repeated = true;
+  held_up_until_ = sent_;
   if (oldest.f.sequence > repeated_until_)
     repeated_until_ = sent_;
   last_progress_ = now;

@@ -73,6 +73,7 @@ private:
   std::uint64_t sent_ = 0;
   std::list<kept> unacknowledged_;   // an empty list takes no memory, an empty deque does
   std::uint64_t repeated_until_ = 0; // last frame that had been sent when the repetitions began
+  std::uint64_t held_up_until_ = 0;  // last frame that had been sent at the last repetition: it waited for that
   int hints_ = 0;
   time last_progress_{}; // when the oldest frame was sent, or the frame before it acknowledged
   time timeout_ = first_timeout;

@@ -150,6 +150,21 @@ TEST(channel, learns_nothing_from_the_answer_to_a_repeated_frame) {
   EXPECT_EQ(c.timeout(), 6300ms);
 }
 
+TEST(channel, learns_nothing_from_frames_that_waited_for_a_repetition) {
+  channel c;
+  numbered(c, 0s);
+  c.acknowledged(1, 100ms);
+  for (int k = 0; k < 3; ++k)
+    numbered(c, 1s);
+  EXPECT_EQ(c.timeout(), 1300ms);
+  EXPECT_EQ(c.repeat(1300ms).sequence, 2u);
+  numbered(c, 1350ms);
+  c.acknowledged(4, 1400ms);
+  c.acknowledged(5, 1450ms);
+  numbered(c, 2s);
+  EXPECT_EQ(c.timeout(), 2s + (100ms + 4 * 37500us)) << "a round trip still takes 100 ms";
+}
+
 TEST(channel, takes_one_acknowledgement_for_all_frames_before_it) {
   channel c;
   for (int k = 0; k < 5; ++k)
