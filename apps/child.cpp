@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/child.hpp"
 
+#include "gossamer/apps/detail/die_with.hpp"
 #include "gossamer/apps/detail/node.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -11,7 +12,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,10 +40,10 @@ struct both_ends {
   }
 };
 
-[[noreturn]] void become(const std::vector<std::string>& command, int input, int output, int errors) {
+[[noreturn]] void become(const std::vector<std::string>& command, pid_t parent, int input, int output, int errors) {
   setpgid(0, 0);
   std::signal(SIGPIPE, SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_with(parent);
   dup2(input, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
@@ -68,9 +68,10 @@ child::child(const std::vector<std::string>& command) {
   if (!input.open_socket() || !output.open_pipe() || !errors.open_pipe())
     refuse();
   std::fflush(nullptr);
+  const auto parent = getpid();
   id_ = fork();
   if (id_ == 0)
-    become(command, input.ends[0], output.ends[1], errors.ends[1]);
+    become(command, parent, input.ends[0], output.ends[1], errors.ends[1]);
   if (id_ < 0)
     refuse();
   setpgid(id_, id_); // as the process itself does, which may not have come so far when it gets a signal

@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/processes.hpp"
 
+#include "gossamer/apps/detail/die_with.hpp"
 #include "gossamer/apps/detail/stopwatch.hpp"
 #include "gossamer/apps/detail/write_all.hpp"
 #include "gossamer/base/error.hpp"
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
@@ -103,9 +103,7 @@ public:
 
 private:
   [[noreturn]] void be(int output, pid_t parent, const std::function<std::string(std::size_t)>& work) const {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) // the parent has died before
-      _exit(0);
+    die_with(parent);
     dup2(output, STDERR_FILENO);
     write_all(output, begin_of_result + work(number_));
     _exit(0);

@@ -25,7 +25,7 @@ namespace {
 void discard(live_output& output, const std::shared_ptr<actors::run_folder>& folder) {
   try {
     output.disk().post([folder] { folder->discard(); });
-  } catch (const error&) { // after a task that failed the thread does nothing more
+  } catch (...) { // after a task that failed the thread does nothing more
     folder->discard();
   }
 }
@@ -88,6 +88,9 @@ int train_in(const program& p, const run_options& options, live_output& output, 
   } catch (const error& e) {
     if (e.code() != errc::diverged) // the folder shows how
       discard(output, folder);
+    throw;
+  } catch (...) { // for want of memory
+    discard(output, folder);
     throw;
   }
 }

@@ -37,6 +37,7 @@ std::optional<manifest> checkpoints::add(const part_saved& m, const membership& 
   const auto one = open_.find(m.checkpoint);
   if (one == open_.end() || one->second.missing.erase(m.source) == 0)
     return std::nullopt;
+  heard_s_ = time_s;
   auto& whole = one->second.whole;
   whole.parts[m.source] = m.part;
   if (!one->second.missing.empty())

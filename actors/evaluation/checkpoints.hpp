@@ -42,6 +42,8 @@ public:
 
   /// True if parts have been asked for that are not safe yet.
   bool is_being_written() const noexcept { return !open_.empty(); }
+  /// When the last part became safe; 0: none has.
+  double heard_s() const noexcept { return heard_s_; }
   /// Stops waiting for parts. @returns true if a part was awaited
   bool give_up() { return !std::exchange(open_, {}).empty(); }
 
@@ -58,7 +60,7 @@ private:
   std::map<std::uint64_t, writing> open_; // the last one of a run may begin before the one before is complete
   std::uint64_t last_ = 0;                // the last one that was opened
   bool ordered_ = false;                  // one was ordered, and no part has come
-  double began_s_ = 0, wait_s_ = first_wait_s;
+  double began_s_ = 0, wait_s_ = first_wait_s, heard_s_ = 0;
 };
 
 } // namespace gossamer::actors

@@ -2,23 +2,19 @@
 
 #include "gossamer/apps/detail/metrics.hpp"
 #include "gossamer/apps/detail/page_files.hpp"
+#include "gossamer/apps/detail/sleepers.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <arpa/inet.h>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <microhttpd.h>
-#include <mutex>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <openssl/crypto.h>
 #include <optional>
-#include <poll.h>
-#include <set>
 #include <thread>
 
 namespace gossamer::apps {
@@ -29,9 +25,7 @@ constexpr unsigned most_connections = 64;
 constexpr std::size_t memory_of_connection = 32 * 1024;
 constexpr unsigned longest_silence_s = 30;
 constexpr int between_probes_s = 10, most_probes = 3;
-constexpr std::chrono::seconds between_socket_looks{1};
 constexpr std::size_t most_order_bytes = 64 * 1024;
-constexpr std::chrono::milliseconds longest_farewell{500};
 constexpr std::size_t event_block_bytes = 64 * 1024;
 
 /// Compares in a time that tells nothing about the secret.
@@ -79,12 +73,6 @@ const char* bearer_of(MHD_Connection* from) {
   return given != nullptr && std::string_view{given}.starts_with(scheme) ? given + scheme.size() : nullptr;
 }
 
-/// True if the client has closed its end, or does not answer the system's probes.
-bool has_hung_up(MHD_Connection* client) {
-  pollfd socket{MHD_get_connection_info(client, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd, POLLRDHUP, 0};
-  return ::poll(&socket, 1, 0) > 0;
-}
-
 /// Has the system probe silent clients of a listening socket: a host that has vanished closes nothing.
 void probe_silent_clients(int listening) {
   const auto set = [listening](int level, int name, int value) {
@@ -102,69 +90,6 @@ struct upload {
   bool too_long = false;
 };
 
-/// The connections that get lines, and those of them that wait. Threads: any may call any member.
-class sleepers {
-public:
-  void enter() {
-    const std::scoped_lock lock{mutex_};
-    ++open_;
-  }
-  void leave() {
-    const std::scoped_lock lock{mutex_};
-    --open_;
-    changed_.notify_all();
-  }
-
-  /// Lets a connection sleep, unless its client has hung up or there is something to do: `has_work` is asked while
-  /// nobody can wake it.
-  /// @returns whether it sleeps
-  template <class Question>
-  bool sleep_unless(MHD_Connection* one, const Question& has_work) {
-    const std::scoped_lock lock{mutex_};
-    if (has_work() || closed_ || has_hung_up(one))
-      return false;
-    MHD_suspend_connection(one);
-    asleep_.insert(one);
-    return true;
-  }
-  void wake() {
-    const std::scoped_lock lock{mutex_};
-    for (auto* one : asleep_)
-      MHD_resume_connection(one);
-    asleep_.clear();
-  }
-  /// Wakes every second those whose clients have hung up, until `close`. While they sleep they are in no poll set; and
-  /// when they have all slots the listening socket is in none either, so that no new client would bring them to light.
-  void wake_deserted() {
-    std::unique_lock lock{mutex_};
-    while (!changed_.wait_for(lock, between_socket_looks, [this] { return closed_; }))
-      std::erase_if(asleep_, [](MHD_Connection* one) {
-        const bool is_deserted = has_hung_up(one);
-        if (is_deserted)
-          MHD_resume_connection(one);
-        return is_deserted;
-      });
-  }
-  /// Wakes all, and waits until they have got their last lines, or the time is over; nobody will sleep any more.
-  void close(std::chrono::milliseconds longest) {
-    {
-      const std::scoped_lock lock{mutex_};
-      closed_ = true;
-    }
-    changed_.notify_all();
-    wake();
-    std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, longest, [this] { return open_ == 0; });
-  }
-
-private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::size_t open_ = 0;
-  std::set<MHD_Connection*> asleep_;
-  bool closed_ = false;
-};
-
 } // namespace
 
 class page_server::impl {
@@ -174,16 +99,12 @@ public:
     start();
     settings_.where.port = bound_port();
     cookie_ = fmt::format("gossamer_{}", settings_.where.port);
-    lines_->on_news([all = sleepers_] { all->wake(); });
+    lines_->on_news([all = sleepers_] { all->wake(); }); // `all` outlives this where a writer is just calling it
     looker_ = std::jthread{[all = sleepers_] { all->wake_deserted(); }};
   }
   impl(const impl&) = delete;
   impl& operator=(const impl&) = delete;
-  ~impl() {
-    lines_->on_news({});
-    sleepers_->close(longest_farewell);
-    MHD_stop_daemon(daemon_);
-  }
+  ~impl() { lines_->on_news({}); }
 
   std::string url() const {
     return fmt::format("{}://{}:{}/?token={}{}", settings_.key.empty() ? "http" : "https", in_url(settings_.where.host),
@@ -228,42 +149,48 @@ private:
       tls.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, settings_.certificate.data()});
     }
     tls.push_back({MHD_OPTION_END, 0, nullptr});
-    daemon_ = MHD_start_daemon(flags, 0, nullptr, nullptr, &impl::on_request, this, MHD_OPTION_SOCK_ADDR,
-                               found->ai_addr, MHD_OPTION_CONNECTION_LIMIT, most_connections,
-                               MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_of_connection, MHD_OPTION_CONNECTION_TIMEOUT,
-                               longest_silence_s, MHD_OPTION_NOTIFY_COMPLETED, &impl::on_completed, this,
-                               MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END);
-    if (daemon_ == nullptr)
+    daemon_.reset(MHD_start_daemon(flags, 0, nullptr, nullptr, &impl::on_request, this, MHD_OPTION_SOCK_ADDR,
+                                   found->ai_addr, MHD_OPTION_CONNECTION_LIMIT, most_connections,
+                                   MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory_of_connection,
+                                   MHD_OPTION_CONNECTION_TIMEOUT, longest_silence_s, MHD_OPTION_NOTIFY_COMPLETED,
+                                   &impl::on_completed, this, MHD_OPTION_ARRAY, tls.data(), MHD_OPTION_END));
+    if (!daemon_)
       throw error(errc::usage,
                   fmt::format("--live: nothing can listen at {}: {}", to_string(where), std::strerror(errno)),
                   "give another port, or 0 for any free one");
-    probe_silent_clients(MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
+    probe_silent_clients(MHD_get_daemon_info(daemon_.get(), MHD_DAEMON_INFO_LISTEN_FD)->listen_fd);
   }
 
   std::uint16_t bound_port() const {
-    const auto* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
+    const auto* info = MHD_get_daemon_info(daemon_.get(), MHD_DAEMON_INFO_BIND_PORT);
     return info != nullptr ? info->port : settings_.where.port;
   }
 
   // -- requests -------------------------------------------------------------------------------------------------------
+  // No exception may cross the frames of libmicrohttpd: where nothing else is left to do, the connection is closed.
 
   static MHD_Result on_request(void* self, MHD_Connection* from, const char* url, const char* method, const char*,
                                const char* data, std::size_t* bytes, void** state) {
-    auto& server = *static_cast<impl*>(self);
-    if (*state == nullptr) { // called once more, when the headers are known
-      *state = new upload;
-      return MHD_YES;
+    try {
+      return static_cast<impl*>(self)->hear(from, url, method, {data, std::exchange(*bytes, 0)}, state);
+    } catch (...) {
+      return MHD_NO;
     }
+  }
+
+  MHD_Result hear(MHD_Connection* from, std::string_view url, std::string_view method, std::string_view more,
+                  void** state) {
+    if (*state == nullptr) // called once more, when the headers are known
+      return *state = new upload, MHD_YES;
     auto& body = *static_cast<upload*>(*state);
-    if (*bytes > 0) {
-      body.too_long = body.too_long || body.body.size() + *bytes > most_order_bytes;
+    if (!more.empty()) {
+      body.too_long = body.too_long || body.body.size() + more.size() > most_order_bytes;
       if (!body.too_long)
-        body.body.append(data, *bytes);
-      *bytes = 0;
+        body.body += more;
       return MHD_YES;
     }
     try {
-      return server.respond(from, url, method, body);
+      return respond(from, url, method, body);
     } catch (const std::exception& e) {
       return refuse(from, MHD_HTTP_INTERNAL_SERVER_ERROR, e.what());
     }
@@ -347,7 +274,14 @@ private:
   }
 
   static ssize_t on_read(void* state, std::uint64_t, char* into, std::size_t room) {
-    auto& one = *static_cast<stream*>(state);
+    try {
+      return read(*static_cast<stream*>(state), into, room);
+    } catch (...) {
+      return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+  }
+
+  static ssize_t read(stream& one, char* into, std::size_t room) {
     if (one.taken == one.waiting.size()) {
       const auto look = [&one] { return one.server->refill(one); };
       if (one.server->sleepers_->sleep_unless(one.connection, look))
@@ -374,9 +308,9 @@ private:
   std::shared_ptr<line_history> lines_;
   page_orders orders_;
   std::string cookie_;
-  MHD_Daemon* daemon_ = nullptr;
-  std::shared_ptr<sleepers> sleepers_ = std::make_shared<sleepers>(); // outlives this where a writer is just calling it
+  std::shared_ptr<sleepers> sleepers_ = std::make_shared<sleepers>();
   std::jthread looker_;
+  std::unique_ptr<MHD_Daemon, daemon_deleter> daemon_{nullptr, {sleepers_}}; // its thread uses all the others
 };
 
 page_server::page_server(const settings& s, std::shared_ptr<line_history> lines, page_orders obeyed)

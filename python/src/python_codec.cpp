@@ -104,8 +104,8 @@ private:
 
 } // namespace
 
-packet packed_by(nb::handle codec, const vec& v, std::uint64_t step) {
-  return nb::cast<const python_codec&>(codec).pack(v, step);
+packer packer_of(nb::handle codec) {
+  return [&c = nb::cast<const python_codec&>(codec)](const vec& v, std::uint64_t step) { return c.pack(v, step); };
 }
 
 void bind_codec(nb::module_& m) {

@@ -51,16 +51,14 @@ void require_finite(const vec& v) {
 void add_up(const python_group& g, const ticket& asks, const std::string& op, const std::string& about, const input& x,
             const nb::handle& codec) {
   group_call call{.what = kind_of(op), .about = about};
-  {
-    const nb::gil_scoped_release unlock;
-    buffer_pool pool = asks->x.pool();
-    call.x = vec{pool, {x.data(), x.shape(0)}};
-  }
-  if (codec.is_none())
-    require_finite(call.x);
-  else
-    call.message = packed_by(codec, call.x, g.last().calls);
+  const auto pack = codec.is_none() ? packer{} : packer_of(codec);
   const nb::gil_scoped_release unlock;
+  buffer_pool pool = asks->x.pool();
+  call.x = vec{pool, {x.data(), x.shape(0)}};
+  if (pack)
+    call.message = pack(call.x, g.last().calls);
+  else
+    require_finite(call.x);
   g.call(asks, std::move(call));
 }
 

@@ -69,6 +69,19 @@ TEST_F(checkpoints_test, are_complete_with_the_last_part) {
   EXPECT_FALSE(all_.is_being_written());
 }
 
+TEST_F(checkpoints_test, know_when_the_last_part_became_safe) {
+  const auto add_at = [&](rank i, std::uint64_t checkpoint, double time_s) {
+    all_.add({i, 0, checkpoint, {.digest = i, .gradients = 10, .sent = {}}}, members_, seen_, time_s);
+    return all_.heard_s();
+  };
+  EXPECT_EQ(all_.heard_s(), 0);
+  EXPECT_EQ(add_at(0, 4, 3), 3);
+  EXPECT_EQ(add_at(1, 4, 14), 14) << "a slow disk";
+  EXPECT_EQ(add_at(1, 4, 20), 14) << "twice";
+  EXPECT_EQ(add_at(2, 3, 20), 14) << "of an old one";
+  EXPECT_EQ(add_at(2, 4, 30), 30) << "the last one, whose manifest is to be written";
+}
+
 TEST_F(checkpoints_test, are_given_up_when_a_worker_is_lost_whose_part_is_missing) {
   add(0, 4);
   EXPECT_THAT(all_.lose(0), testing::IsEmpty()) << "its part is safe";

@@ -103,7 +103,7 @@ TEST_F(several_processes, end_with_the_signal_also_while_they_wait_for_others) {
     for (const int signal : {SIGTERM, SIGINT}) {
       write("hosts.toml", "[[host]]\nslots = " + that_come + "\n\n[[host]]\nbinary = '" + script.string() + "'\n");
       support::subprocess run(words{"env", "-C", folder_.string()}
-                              + gossamer({"launch", "--hosts", "hosts.toml", "--patience", "1s", "--", "train"}));
+                              + gossamer({"launch", "--hosts", "hosts.toml", "--patience", "60s", "--", "train"}));
       const auto ended = run.signal_after(that_come == "1" ? "waiting" : "node 1 of 3 is ready", signal).finish();
       EXPECT_EQ(ended.status, 128 + signal) << ended.err;
       EXPECT_THAT(ended.err, AllOf(HasSubstr("interrupted while it waited for nodes"), Not(HasSubstr("its command"))))

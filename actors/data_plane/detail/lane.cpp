@@ -163,7 +163,7 @@ bool lane::hear(const lane_hello& theirs) {
   }
   greeted_ = true;
   silence_ = {};
-  heard_ = std::chrono::steady_clock::now();
+  heard_ = asio::steady_timer::clock_type::now();
   asio::error_code gone;
   if (const auto from = far_->socket().remote_endpoint(gone); !gone)
     peer_ = from.address();
@@ -207,7 +207,7 @@ void lane::watch() {
 
 /// The end that has opened the lane hears of data without an answer. The other may have none, but is given signs.
 bool lane::is_silent() {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = asio::steady_timer::clock_type::now();
   if (opens())
     return silence_.is_over_with(unanswered_on(far_->socket().native_handle()), now);
   return greeted_ && come_.empty() && in_.empty() && now - heard_ > longest_mute(owner_.longest_break);
@@ -232,7 +232,7 @@ void lane::receive() {
     const auto got = far_->read_some(std::span{come_.bytes});
     come_.hold(got.bytes);
     if (got.bytes > 0)
-      heard_ = std::chrono::steady_clock::now();
+      heard_ = asio::steady_timer::clock_type::now();
     note(got);
   }
   if (!in_.empty())

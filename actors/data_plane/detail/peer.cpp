@@ -191,7 +191,8 @@ void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {
 void peer::watch(silence so_far) {
   look_.set(pause_between_signs, [this, so_far]() mutable {
     const auto found = unanswered_on(wire_->bytes->socket().native_handle());
-    so_far.is_over_with(found, std::chrono::steady_clock::now()) ? break_connection("answers nothing") : watch(so_far);
+    so_far.is_over_with(found, asio::steady_timer::clock_type::now()) ? break_connection("answers nothing")
+                                                                      : watch(so_far);
   });
 }
 

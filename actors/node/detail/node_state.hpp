@@ -19,7 +19,7 @@ inline constexpr auto between_reports = std::chrono::milliseconds(50);
 /// until its leader hears that it is done.
 inline constexpr std::uint64_t least_reports = 256;
 inline constexpr auto between_activities = std::chrono::milliseconds(500);
-inline constexpr double longest_wait_for_disk_s = 10; // at the end of a run
+inline constexpr double longest_wait_for_disk_s = 10; // for each part, at the end of a run
 
 using seconds = std::chrono::duration<double>;
 

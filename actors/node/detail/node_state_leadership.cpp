@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace gossamer::actors::detail {
@@ -144,7 +145,8 @@ void node_state::look_after_run() {
     in_leader(stop_run{run_end::interrupted, now});
   else if (limit && now >= *limit)
     in_leader(stop_run{run_end::seconds, now});
-  if (leadership_ && protocol_->leader()->over() && now > leadership_->ended_s + longest_wait_for_disk_s
+  if (leadership_ && protocol_->leader()->over()
+      && now > std::max(leadership_->ended_s, leadership_->saving.heard_s()) + longest_wait_for_disk_s
       && leadership_->saving.give_up()) {
     tell_observer(event_kind::note, "the last checkpoint is left out: its parts have not been written in time");
     end_when_all_is_done();
