@@ -15,7 +15,9 @@ program::program(std::string path, const embedding& with)
       topologies_(joined(topology::topologies(), with.own.topologies)),
       models_(joined(compute::models(), with.own.models)), data_(joined(compute::data_sources(), with.own.data)),
       optimisers_(joined(compute::optimisers(), with.own.optimisers)), on_folder_(with.on_folder),
-      has_results_(with.has_results) {}
+      has_results_(with.has_results) {
+  check_entries(known_);
+}
 
 void program::say(const std::string& line) const { write_all(STDERR_FILENO, fmt::format("{}: {}\n", name_, line)); }
 

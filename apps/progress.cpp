@@ -61,18 +61,25 @@ std::string averagings(const actors::progress_record& p) {
   return p.averagings_per_step ? fmt::format("  {:.2f} averagings/step", *p.averagings_per_step) : "";
 }
 
-/// What has become of averagings of pairs, where there were any; and a warning where models hardly met.
-std::string averagings(const actors::evaluation_record& r, std::size_t workers) {
-  if (!r.averagings || workers == 1)
+/// What has become of averagings of pairs, where there were any; and a warning where models hardly met. An algorithm of
+/// a program may exchange between pairs and count nothing.
+std::string averagings(const actors::run_summary& s) {
+  const auto& r = s.final;
+  if (!r.averagings || s.workers == 1)
     return "";
   const auto& [asked, done, dropped] = *r.averagings;
+  if (asked + done + dropped == 0)
+    return "";
   const bool hardly_any = 10 * done < r.step;
-  return fmt::format("averagings of pairs: {} asked for, {} done, {} dropped\n{}", asked, done, dropped,
+  const bool is_ad_psgd = s.algorithm.substr(0, s.algorithm.find(':')) == "ad-psgd";
+  return fmt::format("averagings of pairs: {} asked for, {} done, {} dropped\n{}{}", asked, done, dropped,
                      hardly_any
                          ? "fewer than one gradient in ten came with an averaging: gradients are faster than the "
-                           "links, so workers have learnt alone; raise --batch or ad-psgd:in-flight, or set "
-                           "ad-psgd:owed\n"
-                         : "");
+                           "links, so workers have learnt alone; raise --batch"
+                         : "",
+                     !hardly_any  ? ""
+                     : is_ad_psgd ? " or ad-psgd:in-flight, or set ad-psgd:owed\n"
+                                  : "\n");
 }
 
 void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }
@@ -234,7 +241,7 @@ std::string describe(const actors::run_summary& s) {
       s.algorithm, s.workers, s.workers == 1 ? "" : "s", s.end == actors::run_end::interrupted ? "interrupted" : "done",
       seconds(f.time_s), f.epoch, f.step, percent(f.test_accuracy), loss(f.test_loss), loss(f.train_loss),
       with_prefix(static_cast<double>(f.payload_bits)) + " ", with_prefix(static_cast<double>(f.wire_bits)) + " ",
-      f.consensus_distance, crossed, averagings(f, s.workers), missing);
+      f.consensus_distance, crossed, averagings(s), missing);
 }
 
 } // namespace gossamer::apps

@@ -1,5 +1,6 @@
 #include "gossamer/base/spec.hpp"
 
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/base/registry.hpp"
 
 #include <fmt/format.h>
@@ -22,6 +23,8 @@ bool is_name(std::string_view text) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
 }
+
+constexpr const char* name_rule = "names consist of small letters, digits, '-' and '_'";
 
 /// Levenshtein distance.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -284,6 +287,30 @@ error unknown_name(std::string_view what, std::string_view name, const std::vect
   return {errc::usage, fmt::format("unknown {} '{}'", what, name),
           (suggestion.empty() ? "" : fmt::format("did you mean '{}'? ", suggestion))
               + (known.empty() ? "it has none" : "known: " + join(known))};
+}
+
+void check_entry(std::string_view what, const description& about, std::initializer_list<needed_function> functions) {
+  if (!is_name(about.name))
+    throw error(errc::usage, fmt::format("{} '{}' has a name that no flag can carry", what, about.name), name_rule);
+  for (const auto& f : functions)
+    if (!f.is_there)
+      throw error(errc::usage, fmt::format("{} '{}' has no function `{}`", what, about.name, f.name),
+                  "set it in the entry");
+  for (auto p = about.parameters.begin(); p != about.parameters.end(); ++p) {
+    const auto subject = fmt::format("{} of {} '{}'", p->key, what, about.name);
+    if (!is_name(p->key))
+      throw error(errc::usage, fmt::format("{} '{}' has a parameter '{}'", what, about.name, p->key), name_rule);
+    if (std::find_if(about.parameters.begin(), p, [p](const auto& q) { return q.key == p->key; }) != p)
+      throw error(errc::usage, fmt::format("{} '{}' has two parameters '{}'", what, about.name, p->key),
+                  "give each a name of its own");
+    if (!p->required && !(p->fallback.empty() && p->kind == parameter::type::spec))
+      check("the default of " + subject, *p, p->fallback);
+  }
+}
+
+error made_nothing(std::string_view what, std::string_view name, std::string_view function) {
+  return {errc::usage, fmt::format("{} '{}' made nothing: its function `{}` returned null", what, name, function),
+          "it has to return an object, or to throw an error"};
 }
 
 error name_taken(std::string_view what, std::string_view name) {

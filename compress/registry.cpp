@@ -1,3 +1,4 @@
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/compress/codec.hpp"
 #include "gossamer/compress/detail/checks.hpp"
 #include "gossamer/compress/detail/entries.hpp"
@@ -31,6 +32,7 @@ void check_table(const registry<codec_entry>& known) {
                   "add the program's own to the built-in ones: joined(codecs(), own)");
   std::array<const codec_entry*, 256> by_number{};
   for (const auto& entry : known) {
+    check_entry(known.what(), entry.about, {{"make", entry.make != nullptr}, {"decode", entry.decode != nullptr}});
     const bool is_own = std::ranges::find(built_in, entry.about.name) == built_in.end();
     if (is_own && entry.wire_number < first_own_number)
       throw error(errc::usage,
@@ -49,6 +51,8 @@ std::unique_ptr<codec> make_codec(std::string_view text, std::span<const tensor_
                                   const registry<codec_entry>& known) {
   const auto [entry, values] = known.resolve(text);
   auto made = entry.make(values, tensors);
+  if (!made)
+    throw made_nothing(known.what(), entry.about.name);
   made->spelling_ = values.resolved().to_string();
   return made;
 }

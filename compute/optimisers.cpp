@@ -1,6 +1,9 @@
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/base/work.hpp"
 #include "gossamer/compute/detail/updates.hpp"
 #include "gossamer/compute/optimiser.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -270,8 +273,20 @@ std::vector<parameter> parameters_of_moments() {
 
 optimiser::optimiser() noexcept : updates_(&updates_on_host) {}
 
+namespace {
+
+void require_equal_sizes(const vec& x, const vec& gradient) {
+  if (x.size() != gradient.size())
+    throw error(errc::usage,
+                fmt::format("an optimiser gets a gradient of {} elements for a model of {}", gradient.size(), x.size()),
+                "a gradient has as many elements as the model");
+}
+
+} // namespace
+
 /// `step` adds the decay of x itself.
 void optimiser::step_at(const vec& at, vec& x, const vec& gradient, float lr) {
+  require_equal_sizes(x, gradient);
   if (&at == &x || (weight_decay() == 0 && decoupled_decay() == 0))
     return step(x, gradient, lr);
   vec decayed = gradient;
@@ -287,6 +302,7 @@ void optimiser::step_at(const vec& at, vec& x, const vec& gradient, float lr) {
 
 /// A step of rate -1 from the origin. The decay, which belongs to x, goes into the gradient, or is added to the step.
 vec optimiser::direction(const vec& x, const vec& gradient) {
+  require_equal_sizes(x, gradient);
   vec decayed = gradient;
   if (weight_decay() != 0)
     decayed += weight_decay() * x;
@@ -305,7 +321,10 @@ const registry<optimiser_entry>& optimisers() {
 
 std::unique_ptr<optimiser> make_optimiser(std::string_view text, const registry<optimiser_entry>& known) {
   const auto [entry, values] = known.resolve(text);
-  return entry.make(values);
+  auto made = entry.make(values);
+  if (!made)
+    throw made_nothing(known.what(), entry.about.name);
+  return made;
 }
 
 double suggested_lr(std::string_view optimiser, const registry<optimiser_entry>& known) {

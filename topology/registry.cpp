@@ -42,6 +42,9 @@ graph make_topology(std::string_view text, std::size_t size, std::uint64_t seed,
   if (size == 1)
     return {1, {}};
   auto result = entry.make(values, size, seed);
+  if (result.size() != size)
+    throw error(errc::usage, fmt::format("topology '{}' made a graph of {} for {} workers", text, result.size(), size),
+                "its function `make` has to return a graph of the size that it is given");
   require_connected(result, text);
   return result;
 }

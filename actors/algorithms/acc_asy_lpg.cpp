@@ -24,12 +24,8 @@ public:
   acc_asy_lpg_master(const algorithm_setup& s, model_teller::options o)
       : svrg_master(s), y_(s.initial), sum_(s.initial), teller_(o) {}
 
-  void fields(archive& a) override {
-    svrg_master::fields(a);
-    a(y_)(sum_);
-  }
-
 private:
+  void further_fields(archive& a) override { a(y_)(sum_); }
   float theta() const { return 2 / static_cast<float>(epoch() + 2); }
   vec between() const { return snapshot() + theta() * (y_ - snapshot()); }
 

@@ -177,16 +177,15 @@ public:
 
   const vec& model() const override { return theta_; }
   void begin_from(worker& w, remembered_model known) override { theta_ = own_part(w, known, theta_.size()); }
-  void fields(archive& a) override {
-    master::fields(a);
+
+private:
+  void own_fields(archive& a) override {
     a(theta_)(sum_)(pushes_)(m_)(left_);
     if (gathers())
       a(batch_);
     if (dylu_)
       periods_.fields(a);
   }
-
-private:
   void begin_run() override {
     left_.clear();
     if (quorum_ == 0)

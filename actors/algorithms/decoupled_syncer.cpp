@@ -27,15 +27,15 @@ public:
 
   const vec& model() const override { return theta_; }
   void begin_from(worker& w, remembered_model known) override { theta_ = own_part(w, known, theta_.size()); }
-  void fields(archive& a) override {
-    master::fields(a);
+
+private:
+  static constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
+
+  void own_fields(archive& a) override {
     a(theta_)(versions_)(batches_)(read_)(given_)(waiting_)(ends_);
     for (auto& one : outer_)
       one.fields(a);
   }
-
-private:
-  static constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
 
   void hear(const frame& asked) override {
     const auto what = sync_question::from_part(asked.label.part).what;

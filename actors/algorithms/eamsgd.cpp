@@ -84,12 +84,9 @@ public:
 
   const vec& model() const override { return centre_; }
   void begin_from(worker& w, remembered_model known) override { centre_ = own_part(w, known, centre_.size()); }
-  void fields(archive& a) override {
-    master::fields(a);
-    a(centre_);
-  }
 
 private:
+  void own_fields(archive& a) override { a(centre_); }
   void take(worker& w, const frame& asked) override {
     if (asked.label.part != move_centre)
       return;

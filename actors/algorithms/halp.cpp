@@ -30,13 +30,11 @@ public:
       : svrg_master(s), unrounded_(0 * s.initial), mu_(s.given.real("mu")),
         bits_(static_cast<int>(s.given.integer("model-bits"))) {}
 
-  void fields(archive& a) override {
-    svrg_master::fields(a);
+private:
+  void further_fields(archive& a) override {
     a(unrounded_)(rounding_);
     grid_ = nullptr; // drops the grid of the former state
   }
-
-private:
   void begin(worker&) override {
     unrounded_ *= 0;
     grid_ = nullptr;

@@ -104,11 +104,6 @@ public:
     x_ = own_part(w, known, x_.size());
     updates_ = known.version;
   }
-  void fields(archive& a) override {
-    master::fields(a);
-    a(x_)(updates_)(left_);
-    gate_.fields(a);
-  }
 
 protected:
   void apply(worker& w, const vec& gradient, std::uint64_t gradients) {
@@ -121,6 +116,13 @@ protected:
 private:
   virtual void take(worker& w, rank from, const vec& gradient) = 0;
   virtual bool may_read(rank who) const = 0;
+  virtual void further_fields(archive&) {}
+
+  void own_fields(archive& a) final {
+    a(x_)(updates_)(left_);
+    gate_.fields(a);
+    further_fields(a);
+  }
 
   void take(worker& w, const frame& asked) final {
     if (asked.body.elements > 0) {
@@ -162,12 +164,8 @@ class synchronous_server final : public server {
 public:
   using server::server;
 
-  void fields(archive& a) override {
-    server::fields(a);
-    a(gradients_);
-  }
-
 private:
+  void further_fields(archive& a) override { a(gradients_); }
   void take(worker&, rank from, const vec& gradient) override { gradients_[from] = gradient; }
   void forget(rank who) override {
     withdraw(who);

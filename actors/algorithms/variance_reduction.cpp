@@ -88,10 +88,10 @@ void svrg_master::begin_from(worker& w, remembered_model known) {
   begin_from_snapshot();
 }
 
-void svrg_master::fields(archive& a) {
-  master::fields(a);
+void svrg_master::own_fields(archive& a) {
   a(x_)(snapshot_)(full_)(epoch_)(inner_)(updates_)(sums_)(told_)(parts_)(shares_);
   gate_.fields(a);
+  further_fields(a);
 }
 
 void svrg_master::withdraw(rank who) {

@@ -78,7 +78,6 @@ public:
 
   const vec& model() const final { return shows_snapshot_ ? snapshot_ : x_; }
   void begin_from(worker& w, remembered_model known) final;
-  void fields(archive& a) override;
 
 protected:
   std::uint64_t epoch() const noexcept { return epoch_; } ///< from 1
@@ -97,10 +96,12 @@ private:
   /// The snapshot of the next epoch.
   /// @param m number of steps in the epoch
   virtual vec next_snapshot(std::uint64_t /*m*/) { return x_; }
+  virtual void further_fields(archive&) {}
   /// Restores the state from the snapshot: all else has been lost.
   virtual void begin_from_snapshot() {}
 
   // -- the protocol
+  void own_fields(archive& a) final;
   void take(worker& w, const frame& asked) final;
   void act(worker& w) final;
   void withdraw(rank who) final;

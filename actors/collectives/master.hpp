@@ -17,13 +17,16 @@ namespace gossamer::actors {
 ///  - no worker waits for the dead: answers that were withheld because of them are reconsidered;
 ///  - no worker waits for workers of a checkpoint that the resumed run does not have.
 ///
-/// A subclass defines the action, and the workers that may be answered. Its fields are those below and its own.
+/// A subclass defines the action, the workers that may be answered, and its own fields.
 /// Threads: actor-confined.
 class master : public algorithm {
 public:
   task<> run(worker& w) final;
   void begin_from(worker& w, remembered_model known) override = 0;
-  void fields(archive& a) override { requests_.fields(a); }
+  void fields(archive& a) final {
+    requests_.fields(a);
+    own_fields(a);
+  }
 
 protected:
   struct answer {
@@ -37,6 +40,8 @@ protected:
   void settle(worker& w);
 
 private:
+  /// Visits the subclass's state, as `fields`; the questions of the workers are visited before.
+  virtual void own_fields(archive& a) = 0;
   /// Notes what a question says of its sender. Called also for one that has been acted on before.
   virtual void hear(const frame&) {}
   /// Acts on a question: called once for each.

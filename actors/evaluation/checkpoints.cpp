@@ -13,13 +13,14 @@ bool checkpoints::due(double time_s, std::uint64_t updates) {
     return false;
   wait_s_ = is_awaited ? 2 * wait_s_ : first_wait_s;
   ordered_ = true;
+  lost_master_ = false;
   began_s_ = next_s_ = time_s;
   next_updates_ = updates;
   return true;
 }
 
 void checkpoints::open(std::uint64_t number, const membership& members) {
-  ordered_ = false;
+  ordered_ = lost_master_ = false;
   last_ = number;
   auto& one = open_[number];
   one.whole.checkpoint = number;
@@ -51,9 +52,10 @@ std::optional<manifest> checkpoints::add(const part_saved& m, const membership& 
 }
 
 std::vector<std::uint64_t> checkpoints::lose(rank i) {
+  lost_master_ = lost_master_ || (ordered_ && run_->is_master(i));
   std::vector<std::uint64_t> given_up;
   for (const auto& [number, one] : open_)
-    if (one.missing.contains(i))
+    if (one.missing.contains(i) || run_->is_master(i))
       given_up.push_back(number);
   for (const auto number : given_up)
     open_.erase(number);
@@ -64,7 +66,7 @@ bool checkpoints::fail(std::uint64_t number) {
   if (number <= last_)
     return open_.erase(number) > 0;
   last_ = number; // its first news is bad
-  ordered_ = false;
+  ordered_ = lost_master_ = false;
   return true;
 }
 

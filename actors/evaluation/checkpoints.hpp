@@ -32,11 +32,15 @@ public:
   void open(std::uint64_t number, const membership& members);
   /// Adds a part; the first one opens its checkpoint. @returns the manifest once no part is missing
   std::optional<manifest> add(const part_saved& m, const membership& members, const ledger& seen, double time_s);
-  /// Gives up checkpoints that lack the part of a dead worker. A part that is safe stays.
+  /// Gives up checkpoints that lack the part of a dead worker. A part that is safe stays, but not that of a master: its
+  /// next life answers for what this one has done since.
   /// @returns their numbers
   std::vector<std::uint64_t> lose(rank i);
   /// Gives up a checkpoint. @returns true if that is news
   bool fail(std::uint64_t number);
+  /// True if a master was lost after this checkpoint was ordered, and before a part of it came. Others may save upon a
+  /// marker of its former life, and its next life what it has come to meanwhile: call `fail`.
+  bool is_torn(std::uint64_t number) const noexcept { return number > last_ && lost_master_; }
   /// Notes that the manifest of this checkpoint is on the disk.
   void complete(std::uint64_t number);
 
@@ -60,6 +64,7 @@ private:
   std::map<std::uint64_t, writing> open_; // the last one of a run may begin before the one before is complete
   std::uint64_t last_ = 0;                // the last one that was opened
   bool ordered_ = false;                  // one was ordered, and no part has come
+  bool lost_master_ = false;              // since then
   double began_s_ = 0, wait_s_ = first_wait_s, heard_s_ = 0;
 };
 

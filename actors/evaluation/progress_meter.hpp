@@ -70,7 +70,7 @@ public:
     p.steps_per_second = static_cast<double>(updates_) / time_s;
     const auto sent = ledger_.sent();
     p.bits_per_second = static_cast<double>(sent.payload_bits) / time_s;
-    if (run_->averages_pairs() && updates_ > 0)
+    if (run_->averages_pairs() && updates_ > 0 && sent.averaged != averagings{}) // else the algorithm counts none
       p.averagings_per_step = static_cast<double>(sent.averaged.done) / static_cast<double>(updates_);
     p.remaining_s = static_cast<double>(left()) / p.steps_per_second;
     if (const auto& limit = run_->settings.seconds)

@@ -213,6 +213,7 @@ std::shared_ptr<experiment> prepare_without_data(run_settings settings, const ta
   auto& s = e->settings;
   check_values(s);
   check_consistency(s);
+  check_entries(known);
 
   const auto algorithm = known.algorithms.resolve(s.algorithm);
   e->algorithm = &algorithm.first;
@@ -223,7 +224,6 @@ std::shared_ptr<experiment> prepare_without_data(run_settings settings, const ta
 
   if (s.codec == automatic)
     s.codec = e->algorithm->traits.default_codec;
-  check_table(known.codecs);
   const auto codec = compress::make_codec(s.codec, {}, known.codecs);
   require(e->algorithm->traits.needs, *codec, e->algorithm->about.name, s.codec, known.codecs);
   if (e->algorithm->packs_parts && e->algorithm->packs_parts(algorithm.second))
@@ -262,7 +262,8 @@ std::function<std::uint64_t(std::uint64_t)> experiment::last_step_beside() const
     return {};
   auto from = pool;
   const algorithm_setup of_one_number{.given = *algorithm_arguments, .initial = vec{from, 1}, .codecs = known.codecs};
-  const std::shared_ptr<const actors::algorithm> one = algorithm->make(of_one_number); // steps ask nothing of the model
+  const std::shared_ptr<const actors::algorithm> one =
+      make_for_worker(*algorithm, of_one_number); // steps ask nothing of it
   return [most = *exchanges, one](std::uint64_t t) {
     for (std::uint64_t k = 0; k < most; ++k)
       t = one->next_exchange(t + 1);
@@ -335,9 +336,9 @@ std::unique_ptr<actors::algorithm> experiment::make_algorithm(rank i, const comp
   algorithm_setup setup{
       .given = *algorithm_arguments, .initial = coder.place(initial), .tensors = tensors, .codecs = known.codecs};
   if (!is_master(i))
-    return algorithm->make(setup);
+    return make_for_worker(*algorithm, setup);
   setup.master = i - settings.worker_ranks();
-  return algorithm->make_master(setup);
+  return make_for_master(*algorithm, setup);
 }
 
 std::uint64_t experiment::most_under_way() const {

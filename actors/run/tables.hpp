@@ -22,4 +22,13 @@ struct tables {
   registry<compute::optimiser_entry> optimisers = compute::optimisers();
 };
 
+/// Checks that all entries are complete, and that nothing in them contradicts itself: see `gossamer::check_entry` and
+/// `compress::check_table`.
+/// @error errc::usage; names the entry, and what is wrong
+void check_entries(const tables& all);
+
+/// Returns what a worker or a master runs. @error errc::usage if the entry's function returns null
+std::unique_ptr<algorithm> make_for_worker(const algorithm_entry& entry, const algorithm_setup& setup);
+std::unique_ptr<algorithm> make_for_master(const algorithm_entry& entry, const algorithm_setup& setup);
+
 } // namespace gossamer::actors

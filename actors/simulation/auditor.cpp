@@ -1,5 +1,6 @@
 #include "gossamer/actors/simulation/auditor.hpp"
 
+#include "gossamer/actors/frames/label_text.hpp"
 #include "gossamer/actors/worker/name_of.hpp"
 
 #include <fmt/format.h>
@@ -87,15 +88,16 @@ void auditor::delivered(rank who, const frame& f) {
     last = 0;
   incarnation = f.incarnation;
   if (f.sequence != last + 1)
-    complain(fmt::format("{} got frame {} of {} ({}, step {}) after frame {}: {}", name_of(who, first_master_),
-                         f.sequence, name_of(f.source, first_master_), to_string(f.label.kind), f.label.step, last,
+    complain(fmt::format("{} got frame {} of {} ({}, step {}{}) after frame {}: {}", name_of(who, first_master_),
+                         f.sequence, name_of(f.source, first_master_), kind_text(f.label.kind), f.label.step,
+                         part_text(f.label), last,
                          f.sequence <= last ? "it came twice or out of order" : "one in between is missing"));
   last = f.sequence;
 }
 
 void auditor::dropped_stale(rank who, const frame& f, std::uint64_t t) {
-  complain(fmt::format("{} begins step {} and has never received the {} of step {} from {}",
-                       name_of(who, first_master_), t, to_string(f.label.kind), f.label.step,
+  complain(fmt::format("{} begins step {} and has never received the {} of step {}{} from {}",
+                       name_of(who, first_master_), t, kind_text(f.label.kind), f.label.step, part_text(f.label),
                        name_of(f.source, first_master_)));
 }
 
@@ -249,7 +251,7 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
   }
   const auto other = halves_.find(key);
   if (other == halves_.end()) {
-    halves_.emplace(key, half_done{who, delta, half.atomic, workers_[who].saved});
+    halves_.emplace(key, half_done{who, delta, half.atomic, workers_[who].last_saved()});
     return;
   }
   const auto about = fmt::format("exchange {} between {} and {}", half.number, half.asker, half.answerer);
@@ -258,11 +260,31 @@ void auditor::claims_opposite(rank who, const exchange_half& half, const vec& de
   else if (!std::ranges::equal(delta.view(), other->second.delta.view(), {}, {}, std::negate{}))
     complain(fmt::format("{} changed the sum of their models", about));
   // A worker that has come back may have missed checkpoints of the others.
-  else if ((half.atomic || other->second.atomic) && half.asker_incarnation + half.answerer_incarnation == 0
-           && other->second.saved != workers_[who].saved)
-    complain(fmt::format("checkpoint {} has one half of {} only", std::max(other->second.saved, workers_[who].saved),
-                         about));
+  else if ((half.atomic || other->second.atomic) && half.asker_incarnation + half.answerer_incarnation == 0)
+    lie_within_cuts(other->second, who, about);
   halves_.erase(other);
+}
+
+/// Notes in which checkpoints an exchange would be with one half only: those that one worker saved before its half, and
+/// the other after its own, or not yet. A worker may still leave them out, since they have been given up.
+void auditor::lie_within_cuts(const half_done& first, rank who, const std::string& about) {
+  const auto here = workers_[who].last_saved();
+  const auto [before, behind] = first.saved < here ? std::pair{first.by, who} : std::pair{who, first.by};
+  const auto& saved = workers_[behind].saved;
+  const auto end = saved.upper_bound(std::max(first.saved, here));
+  for (auto number = saved.upper_bound(std::min(first.saved, here)); number != end; ++number)
+    if (workers_[before].saved.contains(*number))
+      complain(fmt::format("checkpoint {} has one half of {} only", *number, about));
+    else
+      workers_[before].halved.try_emplace(*number, about);
+}
+
+void auditor::saves(rank who, std::uint64_t number) {
+  auto& halved = workers_[who].halved;
+  workers_[who].saved.insert(number);
+  if (const auto found = halved.find(number); found != halved.end())
+    complain(fmt::format("checkpoint {} has one half of {} only", number, found->second));
+  halved.erase(halved.begin(), halved.upper_bound(number));
 }
 
 void auditor::check_halves() {

@@ -66,7 +66,7 @@ public:
   void claims_conserved(rank who, std::string_view what, std::uint64_t step, const view& v, const vec& before,
                         const vec& after);
   void claims_opposite(rank who, const exchange_half& half, const vec& delta);
-  void saves(rank who, std::uint64_t number) { workers_[who].saved = number; }
+  void saves(rank who, std::uint64_t number);
   void hands_over(rank who, rank heir, const vec& residual);
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after);
   void recalls(rank who);
@@ -86,9 +86,12 @@ private:
     bool alive = false;
     std::uint32_t incarnation = 0;
     std::optional<std::uint64_t> step;
-    std::uint64_t saved = 0; ///< last checkpoint of the worker
+    std::set<std::uint64_t> saved;               ///< checkpoints
+    std::map<std::uint64_t, std::string> halved; ///< those that it must not save, for the exchange it has done half of
     traffic carried;
     std::unordered_map<rank, std::pair<std::uint32_t, std::uint64_t>> received; // from: incarnation, last sequence
+
+    std::uint64_t last_saved() const { return saved.empty() ? 0 : *saved.rbegin(); }
   };
   struct balance {
     std::set<rank> from;
@@ -117,6 +120,7 @@ private:
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
   bool both_live(const exchange& e) const;
+  void lie_within_cuts(const half_done& first, rank who, const std::string& about);
   bool is_master(rank i) const noexcept { return i >= first_master_; } ///< its actions outlive it, till it `recalls`
 
   std::size_t first_master_;

@@ -1,5 +1,6 @@
 #include "gossamer/actors/simulation/observer.hpp"
 
+#include "gossamer/actors/frames/label_text.hpp"
 #include "gossamer/actors/protocol/worker_activity.hpp"
 #include "gossamer/actors/worker/name_of.hpp"
 
@@ -19,8 +20,6 @@ const char* verb_of(activity what) {
   static constexpr std::array verbs{"compute", "compress", "communicate", "wait"};
   return verbs[static_cast<std::size_t>(what)];
 }
-
-std::string text_of(const tag& label) { return fmt::format("{} {}", to_string(label.kind), label.step); }
 
 } // namespace
 
@@ -65,7 +64,7 @@ void simulation_observer::carries(const frame& f, bool crosses) {
 
 void simulation_observer::flies(rank to, const frame& f, virtual_time sent, virtual_time received) {
   if (trace_)
-    trace_->slice(link_track(f.source, to), trace_->name(text_of(f.label)), sent.count(), received.count(),
+    trace_->slice(link_track(f.source, to), trace_->name(label_text(f.label)), sent.count(), received.count(),
                   {{trace_->name("bytes"), static_cast<std::int64_t>(f.wire_bytes())}});
 }
 
@@ -114,7 +113,7 @@ std::string simulation_observer::who_waits() const {
   for (rank i = 0; i < sheets_.size(); ++i) {
     steps.push_back(fmt::format("{} is in step {}", name_of(i), steps_[i]));
     for (const auto& w : sheets_[i].waits())
-      waits.push_back(fmt::format("{} waits for {} of {}", name_of(i), text_of(w.wanted), name_of(w.whom)));
+      waits.push_back(fmt::format("{} waits for {} of {}", name_of(i), label_text(w.wanted), name_of(w.whom)));
   }
   auto& named = waits.empty() ? steps : waits;
   if (named.size() > most_named) {

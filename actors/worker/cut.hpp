@@ -23,17 +23,28 @@ namespace gossamer::actors {
 /// worker saves when none of them makes it wait, and begins no other before. Frames of peers past the cut wait
 /// meanwhile; answers wait for no worker, so this ends.
 ///
+/// The leader gives a checkpoint up that a lost worker will not save, and orders one of a higher number. A worker that
+/// waits still leaves out the former: no cut goes through there any more, and peers past it are before the later one.
+/// Their frames wait no longer, and an answer among them is from before their cut. So a marker says where its sender is
+/// only if it has the number that is due.
+///
 /// A value. Threads: as the worker that it is part of.
 class cut {
 public:
-  /// Notes that the leader wants a checkpoint of this number.
-  void order(std::uint64_t number) { due_ = std::max(due_, number); }
-  /// Notes that this peer is past the cut. Answers of the peer that are still to come are from behind it.
+  /// Notes that the leader wants a checkpoint of this number, and no earlier one any more.
+  /// @returns the frames that have waited for an earlier one: they come before this cut
+  [[nodiscard]] std::vector<frame> order(std::uint64_t number) {
+    if (number <= due_)
+      return {};
+    due_ = number;
+    past_.clear();
+    return std::exchange(kept_, {});
+  }
+  /// Notes that this peer is past the cut of this number. Answers of the peer that are still to come are from behind
+  /// it. Call it when the cut has been ordered, and the frames that this returned are handed in.
   void marker(rank from, std::uint64_t number) {
-    if (number <= last_)
-      return;
-    order(number);
-    past_.insert(from);
+    if (is_ordered() && number == due_)
+      past_.insert(from);
   }
   /// True if the state is to be saved: now, or when the open exchanges allow it. Meanwhile no exchange may begin.
   bool is_ordered() const noexcept { return due_ > last_; }
@@ -77,7 +88,7 @@ public:
 private:
   std::uint64_t last_ = 0, due_ = 0;
   std::map<exchange, bool> open_; ///< whether the answer has come
-  std::set<rank> past_;           ///< peers past the cut, while this worker is not
+  std::set<rank> past_;           ///< peers past the cut that is due, while this worker is not
   std::vector<frame> kept_;
 };
 

@@ -35,9 +35,10 @@ void hosted_worker::deliver(frame f) {
     take_state(std::move(f));
   else if (f.label.kind == frame_kind::residual)
     take_residual(std::move(f));
-  else if (f.label.kind == frame_kind::checkpoint)
+  else if (f.label.kind == frame_kind::checkpoint) {
+    hand_in(cut_.order(f.label.step));
     cut_.marker(f.source, f.label.step);
-  else if (!cut_.keeps(f))
+  } else if (!cut_.keeps(f))
     hand_in(std::move(f));
   pass_cut();
 }
@@ -45,7 +46,7 @@ void hosted_worker::deliver(frame f) {
 void hosted_worker::checkpoint(std::uint64_t number) {
   if (settings_.training.synchronous)
     return host_.checkpoint(number);
-  cut_.order(number);
+  hand_in(cut_.order(number));
   pass_cut();
 }
 

@@ -46,6 +46,8 @@ public:
   /// True if `run` was called and all coroutines have ended; frames may come before that. @error the exception that
   /// ended a coroutine
   bool finished();
+  /// What its coroutines wait for.
+  std::span<const inbox::reception* const> waits() const noexcept { return inbox_.waits(); }
   std::uint64_t gradients_done() const noexcept { return gradients_; }
   using worker::model;
 };

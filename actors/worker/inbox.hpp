@@ -6,6 +6,7 @@
 #include <coroutine>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace gossamer::actors {
@@ -91,6 +92,8 @@ public:
   /// Drops the waits of coroutines that are about to be destroyed.
   void forget_waits();
 
+  /// The waits of all coroutines, in the order in which they began.
+  std::span<const reception* const> waits() const noexcept { return waiting_; }
   std::size_t unclaimed() const noexcept { return frames_.size(); }
 
 private:

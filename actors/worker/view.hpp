@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/base/error.hpp"
 #include "gossamer/topology/mixing.hpp"
 
 #include <cstdint>
@@ -35,7 +36,10 @@ struct view {
   std::int64_t updates_ahead = 0;
   std::uint64_t sampled_from = 0; ///< first step with minibatches from these shards; 0 in asynchronous runs
 
-  bool contains(rank i) const { return incarnations[i].has_value(); }
+  bool contains(rank i) const {
+    GOSSAMER_ASSERT(i < incarnations.size(), "a view is asked for ranks of its run alone");
+    return incarnations[i].has_value();
+  }
 };
 
 /// View 1, with all workers and masters.

@@ -27,6 +27,15 @@ worker::~worker() {
     settings_.witness->ends(id(), settings_.place.incarnation);
 }
 
+rank worker::master(std::size_t k) const {
+  if (k >= masters())
+    throw error(errc::usage,
+                fmt::format("{} names master {}, and the run has {}", name_of(id(), ranks()), k,
+                            masters() == 0 ? "none" : fmt::format("{}, which count from 0", masters())),
+                "`masters` of the algorithm's entry returns their number");
+  return static_cast<rank>(ranks() + k);
+}
+
 double worker::epoch(std::uint64_t t) const {
   const auto& training = settings_.training;
   const auto after = [&training](std::uint64_t updates) {
@@ -142,6 +151,11 @@ vec worker::decode(const packet& p, std::size_t size) const {
 }
 
 void worker::send(rank to, tag label, packet body) {
+  if (!is_known(label.kind)) // another process would refuse it
+    throw error(errc::usage,
+                fmt::format("frames of a program have kinds {} to 255, not {}", static_cast<unsigned>(first_own_kind),
+                            static_cast<unsigned>(label.kind)),
+                "others are Gossamer's, or may be one day");
   if (expects(to, label)) // a peer that will not answer does not listen either
     host_.send(to,
                {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
@@ -191,9 +205,7 @@ void worker::pass_cut() {
   for (const auto i : cut_peers())
     if (is_present(i))
       send(i, {frame_kind::checkpoint, cut_.due()}, {});
-  for (auto& f : cut_.saved())
-    if (life_of(f.source) == f.incarnation)
-      hand_in(std::move(f));
+  hand_in(cut_.saved());
   cut_passed_.notify();
 }
 
@@ -201,6 +213,13 @@ void worker::hand_in(frame f) {
   if (inbox_.awaits(f))
     cut_.answered({f.source, f.label.step});
   inbox_.deliver(std::move(f));
+}
+
+/// Hands in frames that have waited for a checkpoint, unless their sender has been lost meanwhile.
+void worker::hand_in(std::vector<frame> waited) {
+  for (auto& f : waited)
+    if (life_of(f.source) == f.incarnation)
+      hand_in(std::move(f));
 }
 
 // -- coroutines and steps ---------------------------------------------------------------------------------------------

@@ -48,10 +48,10 @@ public:
   float mixing(rank j) const { return present().mixing->weight(id(), j); }
   /// True for workers that start exchanges, false for those that answer.
   bool active() const { return present().active[id()]; }
-  /// True if this worker or master is not lost.
+  /// True if this worker or master is not lost. @error errc::usage, of all that take a rank, if none may have it
   bool is_present(rank i) const { return life_of(i).has_value(); }
   /// The incarnation of this worker or master; absent if it is lost.
-  std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[i]; }
+  std::optional<std::uint32_t> life_of(rank i) const { return views_.back()->incarnations[checked(i)]; }
   /// Number of workers at the start of the run.
   std::size_t workers() const noexcept { return settings_.place.workers; }
   /// Number of ranks for workers, taken or not; the ranks of masters follow.
@@ -59,7 +59,7 @@ public:
   std::size_t masters() const noexcept { return settings_.place.masters; }
   /// The islands that `--islands` names; collectives/islands.hpp has rounds within them.
   const topology::islands& islands() const noexcept { return settings_.place.islands; }
-  rank master(std::size_t k) const noexcept { return static_cast<rank>(settings_.place.ranks + k); }
+  rank master(std::size_t k) const; ///< @error errc::usage if there are not so many
   /// `co_await change()` until a worker or master is lost or comes back, or training is over.
   signal::waiter change() noexcept { return change_.wait(); }
 
@@ -159,8 +159,9 @@ public:
   [[nodiscard]] vec mean(std::span<const packet> packets) const { return mean(packets, model().size()); }
   [[nodiscard]] vec mean(std::span<const packet> packets, std::size_t size) const;
 
-  /// Sends a frame, unless the peer has been lost. Never waits, and has no error of its own: a connection that breaks
+  /// Sends a frame, unless the peer has been lost. Never waits, and no network makes it fail: a connection that breaks
   /// is opened again, and the loss of the peer comes as a change of the view.
+  /// @error errc::usage for a kind that is neither one of Gossamer's nor a program's own, and for a rank that is none
   void send(rank to, tag label, packet body);
   void send_to_neighbours(tag label, const packet& body);
   /// True if at most half of the limit is under way to this peer, so that another frame will not hold up `next_step`.
@@ -219,6 +220,7 @@ private:
   void claim_half(rank peer, bool asked, std::uint64_t number, const vec& delta, bool atomic) const;
   void pass_cut();
   void hand_in(frame f);
+  void hand_in(std::vector<frame> waited);
   std::vector<rank> cut_peers() const;
   void expect_size(const packet& p, std::size_t size) const;
   // worker_views.cpp has the functions about views
@@ -236,6 +238,7 @@ private:
   void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);
   const view& view_of(std::uint64_t step) const;
+  rank checked(rank i) const;
   bool expects(rank from, const tag& label) const;
   bool begins_another_life(rank i, const view& before) const;
   pending_gradient start(gradient_job job);

@@ -1,6 +1,9 @@
 // A worker's changes of view: a peer is lost or comes back, the view changes, a round is repeated.
 #include "gossamer/actors/worker/hosted_worker.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
 #include "gossamer/base/marks.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -34,12 +37,23 @@ const view& worker::view_of(std::uint64_t step) const {
   return **found;
 }
 
+/// Returns the rank of a worker or master, whether it is lost or not.
+rank worker::checked(rank i) const {
+  const auto ranks_and_masters = views_.back()->incarnations.size();
+  if (i >= ranks_and_masters)
+    throw error(errc::usage,
+                fmt::format("{} names a peer of rank {}, and ranks are less than {} here", name_of(id(), ranks()), i,
+                            ranks_and_masters),
+                "ranks of workers come first; `master` returns those of masters");
+  return i;
+}
+
 /// True if the peer is a member of the view in force at the frame's step, and has not been lost since.
 bool worker::expects(rank from, const tag& label) const {
   if (label.view != 0 && label.view < present().number)
     return false;
   const auto& then = view_of(label.step);
-  return then.contains(from) && then.incarnations[from] == views_.back()->incarnations[from];
+  return then.contains(checked(from)) && then.incarnations[from] == views_.back()->incarnations[from];
 }
 
 /// True if an asynchronous peer has restarted: it owes nothing that it owed under the view before. (The steps of

@@ -11,7 +11,7 @@ namespace gossamer::apps {
 /// The running program, with its own entries of tables beside the built-in ones.
 class program {
 public:
-  /// @error errc::usage when two entries of a table have one name
+  /// @error errc::usage when two entries of a table have one name, or one is not complete
   program(std::string path, const embedding& with);
   program(const program&) = delete;
   program& operator=(const program&) = delete;

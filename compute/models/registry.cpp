@@ -1,3 +1,4 @@
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/compute/models/detail/entries.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +21,10 @@ std::unique_ptr<model> make_model(std::string_view text, const dataset& train, c
   if (train.augmentation.changes_anything() && !entry.augments)
     throw error(errc::usage, fmt::format("model '{}' cannot augment the samples of the data", entry.about.name),
                 "leave augment=yes out, or use cnn, resnet, vgg, alexnet or torchscript");
-  return entry.make(values, train);
+  auto made = entry.make(values, train);
+  if (!made)
+    throw made_nothing(known.what(), entry.about.name);
+  return made;
 }
 
 std::vector<std::string> model::tensor_names() const {

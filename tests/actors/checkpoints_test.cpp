@@ -92,6 +92,33 @@ TEST_F(checkpoints_test, are_given_up_when_a_worker_is_lost_whose_part_is_missin
   EXPECT_FALSE(add(2, 4)) << "no manifest for what is not whole";
 }
 
+TEST_F(checkpoints_test, are_given_up_when_a_master_is_lost_though_its_part_is_safe) {
+  const auto served = small_run("async-sgd", "auto", 3, 100);
+  const membership members{*served, everybody_of(*served)};
+  const auto master = static_cast<rank>(served->settings.worker_ranks());
+  checkpoints all{*served};
+  EXPECT_FALSE(all.add({master, 0, 4, {.digest = 1, .gradients = 0, .sent = {}}}, members, seen_, 2.5));
+  EXPECT_THAT(all.lose(master), testing::ElementsAre(4u));
+  EXPECT_FALSE(all.is_being_written());
+}
+
+TEST_F(checkpoints_test, are_torn_when_a_master_is_lost_before_their_first_part_comes) {
+  const auto served = small_run("async-sgd", "auto", 3, 10);
+  const auto master = static_cast<rank>(served->settings.worker_ranks());
+  checkpoints all{*served};
+  EXPECT_THAT(all.lose(master), testing::IsEmpty());
+  EXPECT_FALSE(all.is_torn(1)) << "it is not ordered";
+  ASSERT_TRUE(all.due(1, 1'000'000));
+  all.lose(0);
+  EXPECT_FALSE(all.is_torn(1)) << "a worker's next life begins with a state of others";
+  all.lose(master);
+  EXPECT_TRUE(all.is_torn(1));
+  EXPECT_TRUE(all.fail(1));
+  EXPECT_FALSE(all.is_torn(1));
+  ASSERT_TRUE(all.due(2, 2'000'000));
+  EXPECT_FALSE(all.is_torn(2)) << "it was ordered afterwards";
+}
+
 TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses) {
   add(0, 4);
   EXPECT_FALSE(all_.fail(3)) << "an old one";

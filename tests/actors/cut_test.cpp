@@ -11,23 +11,30 @@ using testing::SizeIs;
 
 frame model_of(rank source) { return {.source = source}; }
 
+/// Hears a marker as a worker does: the frames that have waited for an earlier cut are handed in first.
+std::vector<frame> hears(cut& c, rank from, std::uint64_t number) {
+  auto waited = c.order(number);
+  c.marker(from, number);
+  return waited;
+}
+
 TEST(cut, is_due_when_it_is_ordered_and_once) {
   cut c;
   EXPECT_FALSE(c.is_due());
-  c.order(3);
+  EXPECT_THAT(c.order(3), IsEmpty());
   ASSERT_TRUE(c.is_due());
   EXPECT_EQ(c.due(), 3u);
   EXPECT_THAT(c.saved(), IsEmpty());
   EXPECT_FALSE(c.is_due());
-  c.order(3);
-  c.marker(1, 3);
-  c.order(2);
+  EXPECT_THAT(c.order(3), IsEmpty());
+  hears(c, 1, 3);
+  EXPECT_THAT(c.order(2), IsEmpty());
   EXPECT_FALSE(c.is_due()) << "it has passed here already";
 }
 
 TEST(cut, is_due_when_a_peer_is_past_it) {
   cut c;
-  c.marker(1, 5);
+  hears(c, 1, 5);
   EXPECT_TRUE(c.is_due());
   EXPECT_EQ(c.due(), 5u);
 }
@@ -35,7 +42,7 @@ TEST(cut, is_due_when_a_peer_is_past_it) {
 TEST(cut, waits_for_the_end_of_an_exchange) {
   cut c;
   c.begin({1, 7});
-  c.order(1);
+  EXPECT_THAT(c.order(1), IsEmpty());
   EXPECT_TRUE(c.is_ordered());
   EXPECT_FALSE(c.is_due());
   c.end({1, 7});
@@ -45,7 +52,7 @@ TEST(cut, waits_for_the_end_of_an_exchange) {
 TEST(cut, does_not_wait_where_the_answer_will_be_one_from_behind_it) {
   cut c;
   c.begin({1, 7});
-  c.marker(1, 1);
+  hears(c, 1, 1);
   EXPECT_TRUE(c.is_due());
 }
 
@@ -54,7 +61,7 @@ TEST(cut, waits_where_the_answer_came_before_the_marker) {
   c.begin({1, 7});
   c.answered({2, 7});
   c.answered({1, 7});
-  c.marker(1, 1);
+  hears(c, 1, 1);
   EXPECT_FALSE(c.is_due());
   c.end({1, 7});
   EXPECT_TRUE(c.is_due());
@@ -65,13 +72,13 @@ TEST(cut, waits_for_each_of_several_exchanges_also_with_one_peer) {
   for (const cut::exchange& e : {cut::exchange{1, 7}, {1, 8}, {2, 9}})
     c.begin(e);
   c.answered({1, 7});
-  c.marker(1, 1); // the answer to 8 will be from behind the cut, that to 7 is not
-  c.marker(2, 1);
+  hears(c, 1, 1); // the answer to 8 will be from behind the cut, that to 7 is not
+  hears(c, 2, 1);
   EXPECT_FALSE(c.is_due());
   c.end({1, 7});
   EXPECT_TRUE(c.is_due());
   c.saved();
-  c.marker(1, 2);
+  hears(c, 1, 2);
   EXPECT_FALSE(c.is_due()) << "the question to 2 may be answered before its next marker";
 }
 
@@ -80,7 +87,7 @@ TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
   auto early = model_of(2), of_the_asked = model_of(1), late = model_of(2);
   EXPECT_FALSE(c.keeps(early));
   c.begin({1, 7});
-  c.marker(2, 1);
+  hears(c, 2, 1);
   EXPECT_FALSE(c.is_due());
   EXPECT_TRUE(c.keeps(late));
   EXPECT_FALSE(c.keeps(of_the_asked));
@@ -88,6 +95,42 @@ TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
   EXPECT_THAT(c.saved(), SizeIs(1));
   auto next = model_of(2);
   EXPECT_FALSE(c.keeps(next));
+}
+
+// The leader gives a checkpoint up when a worker is lost that would save it, and orders the next.
+TEST(cut, takes_no_peer_to_be_past_it_for_the_marker_of_one_that_was_given_up) {
+  cut c;
+  c.begin({2, 0});
+  EXPECT_THAT(c.order(2), IsEmpty());
+  hears(c, 2, 1); // under way for long
+  EXPECT_FALSE(c.is_due()) << "the answer may still be from before the peer's cut";
+  auto answer = model_of(2);
+  EXPECT_FALSE(c.keeps(answer));
+  hears(c, 2, 2);
+  EXPECT_TRUE(c.is_due()) << "the answer is not";
+}
+
+TEST(cut, forgets_who_was_past_the_one_before_when_another_is_ordered) {
+  for (const bool by_peer : {false, true}) {
+    cut c;
+    c.begin({1, 7});
+    c.begin({2, 8});
+    hears(c, 2, 1);
+    auto answer = model_of(2);
+    ASSERT_TRUE(c.keeps(answer));
+    const auto waited = by_peer ? hears(c, 1, 2) : c.order(2);
+    ASSERT_THAT(waited, SizeIs(1)) << "it comes before this cut";
+    EXPECT_EQ(waited[0].source, 2u);
+    EXPECT_FALSE(c.is_due());
+    c.answered({2, 8});
+    hears(c, 1, 2);
+    hears(c, 2, 2);
+    EXPECT_FALSE(c.is_due()) << "its half is to come";
+    c.end({2, 8});
+    EXPECT_TRUE(c.is_due());
+    EXPECT_EQ(c.due(), 2u);
+    EXPECT_THAT(c.saved(), IsEmpty());
+  }
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // The counts of evaluations never go back, whoever comes, goes and runs ahead.
 #include "gossamer/actors/evaluation/evaluations.hpp"
+#include "gossamer/actors/evaluation/progress_meter.hpp"
 
 #include <gtest/gtest.h>
 
@@ -65,6 +66,15 @@ TEST(evaluations, of_a_next_leader_count_no_less_than_the_last_ones) {
   const auto* first = next.begin();
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->record.step, 12u + 12u + 10u);
+}
+
+TEST(progress_meter, tells_of_averagings_of_pairs_once_one_is_counted) {
+  const auto run = small_run("ad-psgd", "ring", 2, 100);
+  progress_meter meter{*run};
+  meter.count({.source = 0, .step = 4});
+  EXPECT_FALSE(meter.at(1, {}).averagings_per_step) << "an algorithm of a program may count none";
+  meter.count({.source = 0, .step = 5, .sent = {.averaged = {.asked = 2, .done = 1}}});
+  EXPECT_EQ(meter.at(1, {}).averagings_per_step, 0.2);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "gossamer/actors/frames/frame.hpp"
+#include "gossamer/actors/frames/label_text.hpp"
 
 #include <gmock/gmock.h>
 
@@ -237,6 +237,12 @@ TEST(damaged_frame, is_refused_or_consistent) {
     accepted += test::survives_as_frame(test::resealed_frame(bytes));
   }
   EXPECT_GT(accepted, 1000) << "the damage is so great that it never gets past the header";
+}
+
+TEST(a_label, is_told_by_number_and_part_where_a_program_chose_the_kind) {
+  EXPECT_EQ(label_text({frame_kind::model, 5, 2}), "model 5");
+  EXPECT_EQ(label_text({frame_kind{141}, 0, 2}), "own 141, step 0, part 2");
+  EXPECT_EQ(label_text({frame_kind{255}, 7, any_part}), "own 255, step 7, any part");
 }
 
 } // namespace

@@ -18,14 +18,11 @@ class collector final : public master {
 public:
   void begin_from(worker&, remembered_model) override {}
   const vec& model() const override { return nothing_; }
-  void fields(archive& a) override {
-    master::fields(a);
-    a(pushed);
-  }
 
   std::set<rank> pushed;
 
 private:
+  void own_fields(archive& a) override { a(pushed); }
   void take(worker&, const frame& asked) override { pushed.insert(asked.source); }
   void forget(rank who) override { pushed.erase(who); }
   std::optional<answer> answer_to(worker&, const pending_request&) override { return std::nullopt; }

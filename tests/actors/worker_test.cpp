@@ -6,8 +6,12 @@
 #include <set>
 #include <tuple>
 
+#include "support/usage_error.hpp"
+
 namespace gossamer::actors {
 namespace {
+
+using testing::HasSubstr;
 
 /// Does steps without gradients or messages, and records them.
 class stepper final : public algorithm {
@@ -361,6 +365,31 @@ TEST(worker, draws_other_numbers_in_each_life) {
   }
   EXPECT_EQ(words.size(), 4u);
   EXPECT_TRUE(words.contains(random_stream(0, 0, purpose::neighbour).word(7, 0)));
+}
+
+TEST(worker, refuses_frames_of_kinds_that_another_process_would_not_read) {
+  fixture f{settings_with(3)};
+  for (const std::uint8_t kind : {0, 6, 99, 127})
+    EXPECT_THAT(usage_error([&] { f.w.send(1, {frame_kind{kind}}, {}); }),
+                HasSubstr("frames of a program have kinds 128 to 255, not " + std::to_string(kind)));
+  for (const std::uint8_t kind : {1, 128, 255})
+    EXPECT_THROW(f.w.send(1, {frame_kind{kind}}, {}), std::logic_error) << "the link of this test was not reached";
+}
+
+TEST(worker, refuses_ranks_that_nobody_may_have) {
+  fixture f{settings_with(3)};
+  const auto problem = HasSubstr("worker 0 names a peer of rank 9, and ranks are less than 2 here");
+  EXPECT_THAT(usage_error([&] { f.w.send(9, {first_own_kind}, {}); }), problem);
+  EXPECT_THAT(usage_error([&] { f.w.receive(9, {first_own_kind}); }), problem);
+  EXPECT_THAT(usage_error([&] { std::ignore = f.w.is_present(9); }), problem);
+  EXPECT_THAT(usage_error([&] { std::ignore = f.w.master(0); }),
+              HasSubstr("worker 0 names master 0, and the run has none"));
+  auto s = settings_with(3);
+  s.place.masters = 2;
+  fixture served{s};
+  EXPECT_EQ(served.w.master(1), 3u);
+  EXPECT_THAT(usage_error([&] { std::ignore = served.w.master(2); }),
+              HasSubstr("names master 2, and the run has 2, which count from 0"));
 }
 
 } // namespace

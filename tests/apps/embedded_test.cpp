@@ -107,6 +107,14 @@ TEST_F(embedded, throws_what_the_command_prints) {
   EXPECT_THAT(usage_error([&] { run_embedded({"simulate", "--seeds=1..3"}); }), HasSubstr("starts processes"));
 }
 
+TEST_F(embedded, takes_no_part_of_the_program_that_is_not_complete) {
+  const compute::model_entry unmade{.about = {.name = "unmade"}, .make = nullptr};
+  EXPECT_THAT(usage_error([&] {
+                run_embedded({"list", "models"}, {.own = {.models = {&unmade, 1}}});
+              }),
+              HasSubstr("model 'unmade' has no function `make`"));
+}
+
 TEST_F(embedded, stops_when_it_is_asked) {
   std::atomic<int> gradients = 0;
   noted_ = [&] {

@@ -108,6 +108,12 @@ TEST(a_summary, counts_averagings_of_pairs_and_warns_where_models_hardly_met) {
   EXPECT_THAT(describe(s), EndsWith("apart\naveragings of pairs: 102 asked for, 100 done, 890 dropped\n"));
   s.final.averagings->done = 99;
   EXPECT_THAT(describe(s), testing::HasSubstr("dropped\nfewer than one gradient in ten came with an averaging"));
+  EXPECT_THAT(describe(s), EndsWith("; raise --batch\n")) << "an algorithm of a program has other parameters";
+  s.algorithm = "ad-psgd:owed=0";
+  EXPECT_THAT(describe(s), EndsWith("; raise --batch or ad-psgd:in-flight, or set ad-psgd:owed\n"));
+  s.final.averagings = {0, 0, 0};
+  EXPECT_THAT(describe(s), EndsWith("apart\n")) << "nothing was counted";
+  s.final.averagings = {102, 99, 890};
   s.workers = 1;
   EXPECT_THAT(describe(s), EndsWith("apart\n"));
 }

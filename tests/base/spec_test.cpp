@@ -1,3 +1,4 @@
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/base/registry.hpp"
 
 #include <gmock/gmock.h>
@@ -169,6 +170,41 @@ TEST(registry, suggests_the_nearest_name) {
   EXPECT_THAT(usage_error([&] { table.find("unifrom"); }),
               HasSubstr("unknown codec 'unifrom'; did you mean 'uniform'? known: identity, uniform"));
   EXPECT_THAT(usage_error([&] { table.find("zzzzzz"); }), testing::Not(HasSubstr("did you mean")));
+}
+
+// -- entries of tables ------------------------------------------------------------------------------------------------
+
+std::string problem_of(const description& about, bool has_make = true) {
+  return usage_error([&] { check_entry("codec", about, {{"decode", true}, {"make", has_make}}); });
+}
+
+parameter number_of_bits(std::string fallback) {
+  return {.key = "bits", .kind = parameter::type::integer, .fallback = std::move(fallback), .min = 1, .max = 8};
+}
+
+TEST(an_entry, has_a_name_that_flags_can_carry) {
+  for (const char* name : {"", "Mine", "my own", "mine:1"})
+    EXPECT_THAT(problem_of({.name = name}), HasSubstr("codec '" + std::string{name} + "' has a name that no flag"));
+  auto unnamed = number_of_bits("1");
+  unnamed.key = "Bits";
+  EXPECT_THAT(problem_of({.name = "mine", .parameters = {unnamed}}), HasSubstr("codec 'mine' has a parameter 'Bits'"));
+  EXPECT_THAT(problem_of({.name = "mine", .parameters = {number_of_bits("1"), number_of_bits("2")}}),
+              HasSubstr("codec 'mine' has two parameters 'bits'"));
+}
+
+TEST(an_entry, has_all_its_functions) {
+  EXPECT_THAT(problem_of({.name = "mine"}, false), HasSubstr("codec 'mine' has no function `make`"));
+}
+
+TEST(an_entry, has_defaults_that_would_be_accepted_if_they_were_given) {
+  EXPECT_THAT(problem_of({.name = "mine", .parameters = {number_of_bits("0")}}),
+              HasSubstr("the default of bits of codec 'mine' is 0, which is out of range; allowed: integer in [1, 8]"));
+  EXPECT_THAT(problem_of({.name = "mine", .parameters = {number_of_bits("")}}), HasSubstr("is '', which is not"));
+  auto required = number_of_bits("");
+  required.required = true;
+  const parameter path{.key = "path", .kind = parameter::type::path, .fallback = ""};
+  const parameter nested{.key = "by", .kind = parameter::type::spec, .fallback = ""};
+  check_entry("codec", {.name = "mine", .parameters = {required, path, nested}}, {});
 }
 
 } // namespace

@@ -308,5 +308,25 @@ TEST(suggested_lr, makes_the_steps_of_momentum_as_long_as_plain_ones) {
   EXPECT_EQ(suggested_lr("adam"), 0.001);
 }
 
+TEST(optimiser, takes_no_gradient_of_another_size_than_the_model) {
+  buffer_pool pool;
+  const vec x = example(pool, 1), gradient = example(pool, 1, 3);
+  for (const auto& entry : optimisers()) {
+    const auto o = make_optimiser(entry.about.name);
+    vec moved = x;
+    for (const auto& use : std::vector<std::function<void()>>{[&] { o->step_at(x, moved, gradient, lr); },
+                                                              [&] { o->step_at(moved, moved, gradient, lr); },
+                                                              [&] { o->direction(x, gradient); }})
+      try {
+        use();
+        ADD_FAILURE() << entry.about.name << " accepted it";
+      } catch (const error& e) {
+        EXPECT_STREQ(e.what(), "an optimiser gets a gradient of 3 elements for a model of 35; a gradient has as many "
+                               "elements as the model");
+      }
+    EXPECT_EQ(moved, x) << entry.about.name;
+  }
+}
+
 } // namespace
 } // namespace gossamer::compute

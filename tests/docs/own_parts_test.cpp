@@ -128,5 +128,66 @@ TEST(own_parts, need_names_and_numbers_of_their_own) {
               HasSubstr("the table of codecs lacks 'identity'"));
 }
 
+TEST(own_parts, are_complete) {
+  check_entries(all());
+  const auto& ad_psgd = algorithms().find("ad-psgd");
+  const auto& served = algorithms().find("parameter-server-sgd");
+  const auto algorithm = [](const algorithm_entry& e, void (*change)(algorithm_entry&)) {
+    algorithm_entry changed = e;
+    change(changed);
+    const std::array entries{changed};
+    return usage_error([&] { check_entries({.algorithms = {"algorithm", entries}}); });
+  };
+  EXPECT_THAT(algorithm(ad_psgd, [](auto& e) { e.make = nullptr; }), HasSubstr("'ad-psgd' has no function `make`"));
+  EXPECT_THAT(algorithm(served, [](auto& e) { e.make_master = nullptr; }), HasSubstr("no function `make_master`"));
+  EXPECT_THAT(algorithm(served, [](auto& e) { e.masters = nullptr; }), HasSubstr("no function `masters`"));
+  EXPECT_THAT(algorithm(ad_psgd, [](auto& e) { e.about.name = "AD"; }), HasSubstr("'AD' has a name that no flag"));
+
+  auto signum = own::optimiser;
+  signum.suggested_lr = nullptr;
+  auto racks = own::topology_of_racks;
+  racks.make = nullptr;
+  const auto with_codec = [](auto change) {
+    auto codec = own::codec;
+    change(codec);
+    const auto codecs = joined(compress::codecs(), std::span<const compress::codec_entry>{&codec, 1});
+    return usage_error([&] { check_entries({.codecs = {"codec", codecs}}); });
+  };
+  EXPECT_THAT(usage_error([&] {
+                check_entries({.optimisers = {"optimiser", {&signum, 1}}});
+              }),
+              HasSubstr("no function `suggested_lr`"));
+  EXPECT_THAT(usage_error([&] {
+                check_entries({.topologies = {"topology", {&racks, 1}}});
+              }),
+              HasSubstr("no function `make`"));
+  EXPECT_THAT(with_codec([](auto& c) { c.decode = nullptr; }), HasSubstr("no function `decode`"));
+  EXPECT_THAT(with_codec([](auto& c) { c.make = nullptr; }), HasSubstr("no function `make`"));
+}
+
+TEST(own_parts, make_something) {
+  auto signum = own::optimiser;
+  signum.make = [](const arguments&) -> std::unique_ptr<compute::optimiser> { return nullptr; };
+  EXPECT_THAT(usage_error([&] {
+                compute::make_optimiser("signum", {"optimiser", {&signum, 1}});
+              }),
+              HasSubstr("optimiser 'signum' made nothing: its function `make` returned null"));
+  auto codec = own::codec;
+  codec.make = [](const arguments&, std::span<const tensor_shape>) -> std::unique_ptr<compress::codec> {
+    return nullptr;
+  };
+  EXPECT_THAT(usage_error([&] {
+                std::ignore = compress::make_codec("powers-of-two", {}, {"codec", {&codec, 1}});
+              }),
+              HasSubstr("codec 'powers-of-two' made nothing"));
+  auto served = algorithms().find("parameter-server-sgd");
+  served.make = [](const algorithm_setup&) -> std::unique_ptr<algorithm> { return nullptr; };
+  served.make_master = [](const algorithm_setup&) -> std::unique_ptr<algorithm> { return nullptr; };
+  const arguments given{"algorithm", served.about, {served.about.name, {}}};
+  const algorithm_setup setup{.given = given, .initial = {}};
+  EXPECT_THAT(usage_error([&] { make_for_worker(served, setup); }), HasSubstr("its function `make` returned null"));
+  EXPECT_THAT(usage_error([&] { make_for_master(served, setup); }), HasSubstr("function `make_master` returned null"));
+}
+
 } // namespace
 } // namespace gossamer::actors

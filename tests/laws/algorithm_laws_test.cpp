@@ -61,6 +61,111 @@ TEST(cases_of_algorithms, are_not_left_out_in_silence) {
               testing::HasSubstr("own-server'"));
 }
 
+TEST(cases_of_algorithms, are_of_complete_entries) {
+  auto entry = parted_servers("own-servers", true);
+  entry.make_master = nullptr;
+  EXPECT_THAT(usage_error([&] {
+                algorithm_cases({&entry, 1}, all_codecs(), {"own-servers:shards=2"});
+              }),
+              testing::HasSubstr("algorithm 'own-servers' has no function `make_master`"));
+}
+
+/// Waits for a frame that nobody sends.
+class hopeful final : public algorithm {
+public:
+  task<> run(worker& w) override {
+    const tag label{first_own_kind, 3, 2};
+    co_await w.next_step(0);
+    if (w.id() == 0)
+      co_await w.receive(1, label);
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_); }
+
+private:
+  vec x_;
+};
+
+TEST(a_tiny_world, says_who_waits_for_what) {
+  law_problem p{0};
+  tiny_world world{{.workers = 3}, [](rank) { return std::make_unique<hopeful>(); }, p.gradients()};
+  EXPECT_FALSE(world.run());
+  EXPECT_EQ(world.who_waits(), "worker 0 waits for own 128, step 3, part 2 of worker 1\n");
+}
+
+/// Moves its model towards those that it hears of, the less the more they have been.
+class weighing_gossip final : public algorithm {
+public:
+  weighing_gossip(vec initial, bool forgets) : x_(std::move(initial)), forgets_(forgets) {}
+
+  task<> run(worker& w) override {
+    w.serve(hear(w));
+    return learn(w);
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override {
+    a(x_)(t_);
+    if (!forgets_)
+      a(heard_);
+  }
+
+private:
+  task<> learn(worker& w) {
+    for (; co_await w.next_step(t_); ++t_) {
+      auto gradient = w.start_gradient(x_, t_);
+      const vec g = co_await gradient;
+      w.update(x_, g, t_);
+      w.send_to_neighbours({frame_kind::model, t_}, w.encode_exactly(x_));
+    }
+  }
+  task<> hear(worker& w) {
+    for (;;) {
+      const auto news = co_await w.receive_any(frame_kind::model);
+      x_ += 1 / static_cast<float>(2 + ++heard_) * (w.decode(news.body) - x_);
+    }
+  }
+
+  vec x_;
+  std::uint64_t t_ = 0, heard_ = 0;
+  bool forgets_;
+};
+
+TEST(a_tiny_world_at_rest, shows_a_state_that_forgets_what_counts_in_exchanges_alone) {
+  const auto ends_alike = [](std::size_t workers, bool forgets) {
+    law_problem p{0.1f};
+    const auto world_with = [&](tiny_world::options o) {
+      o.workers = workers;
+      o.synchronous = false;
+      return tiny_world{o, [&](rank) { return std::make_unique<weighing_gossip>(p.start(), forgets); }, p.gradients()};
+    };
+    auto whole = world_with({.rest_at = 5});
+    EXPECT_TRUE(whole.run());
+    auto second_half = world_with({.saved = whole.kept_states(), .done = whole.updates_at_rest()});
+    EXPECT_TRUE(second_half.run());
+    return whole.model(0) == second_half.model(0);
+  };
+  EXPECT_TRUE(ends_alike(4, false));
+  EXPECT_FALSE(ends_alike(4, true));
+  EXPECT_TRUE(ends_alike(1, true)) << "one worker exchanges nothing";
+}
+
+TEST(rounding_noise, is_heard_of_every_codec_that_is_not_exact) {
+  buffer_pool pool;
+  const vec v{pool, std::vector<float>{3, -1, 0.5f, 0}};
+  const auto noise_of = [&](const char* codec) {
+    rounding_noise noise{all_codecs()};
+    noise.hears({.source = 1,
+                 .label = {frame_kind::model, 7},
+                 .body = compress::make_codec(codec, {}, all_codecs())->encode(v, {1, 0, purpose::quantise}, 0)});
+    noise.hears({.source = 1, .label = {frame_kind::request}, .body = {}});
+    return noise.most_of_its_sum();
+  };
+  EXPECT_EQ(noise_of("identity"), 0);
+  EXPECT_EQ(noise_of("top-k:k=1"), 9 * 3);
+  EXPECT_GT(noise_of("powers-of-two"), 0) << "a codec of the program";
+  EXPECT_LT(noise_of("uniform:bits=16"), 0.01);
+}
+
 TEST(cases_of_algorithms, have_numbers_of_parameters_that_some_algorithm_has) {
   std::set<std::string> keys;
   for (const auto& entry : algorithms())

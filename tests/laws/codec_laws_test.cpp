@@ -2,7 +2,11 @@
 // soon as it stands in the registry.
 #include "gossamer/testing/codec_laws.hpp"
 
+#include <gmock/gmock.h>
+
 #include <array>
+
+#include "support/usage_error.hpp"
 
 namespace gossamer::compress {
 namespace {
@@ -39,6 +43,15 @@ codec_entry sparse_codec() {
 const std::array own_codecs{sparse_codec()};
 
 INSTANTIATE_TEST_SUITE_P(own, codec_law, testing::ValuesIn(codec_cases(own_codecs, {"codec", own_codecs})), name_of);
+
+TEST(cases_of_codecs, are_of_complete_entries) {
+  auto entry = sparse_codec();
+  entry.decode = nullptr;
+  EXPECT_THAT(usage_error([&] {
+                codec_cases({&entry, 1}, {"codec", {&entry, 1}});
+              }),
+              testing::HasSubstr("codec 'own-sparse' has no function `decode`"));
+}
 
 TEST(specs_of_codecs, move_the_parameters_of_the_examples_where_one_has_no_default) {
   const auto specs = specs_of(own_codecs.front());

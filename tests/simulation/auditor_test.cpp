@@ -66,6 +66,12 @@ TEST(auditor, notices_what_was_sent_in_a_step_and_never_received) {
   EXPECT_THAT(f.broken(), AllOf(HasSubstr("worker 1 begins step 9"), HasSubstr("the model of step 7 from worker 2")));
 }
 
+TEST(auditor, tells_the_frames_of_a_program_apart) {
+  fixture f;
+  f.check.delivered(1, {.source = 2, .sequence = 4, .label = {frame_kind{141}, 7, 3}, .body = {}});
+  EXPECT_THAT(f.broken(), HasSubstr("frame 4 of worker 2 (own 141, step 7, part 3) after frame 0"));
+}
+
 TEST(auditor, lets_frames_pass_that_come_once_and_in_order_between_any_two_lives) {
   fixture f;
   for (std::uint32_t k = 1; k < 4; ++k) {

@@ -1,7 +1,9 @@
 // Runs that are cut off and resume from a checkpoint: synchronous algorithms come to the same bits as an uncut run,
-// asynchronous ones keep their promises, and checkpoints are consistent however events interleave.
+// asynchronous ones keep their promises, and checkpoints are consistent however events interleave and whatever fails.
+#include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/testing/effort.hpp"
 #include "gossamer/testing/spellings.hpp"
 
 #include <gmock/gmock.h>
@@ -178,6 +180,17 @@ TEST_P(every_run_that_goes_on, has_consistent_checkpoints_however_events_interle
     EXPECT_NO_THROW(simulated(e, nullptr, interleaving)) << interleaving;
 }
 
+TEST_P(every_run_that_goes_on, has_consistent_checkpoints_under_random_faults) {
+  const auto e = run(3);
+  simulation_settings s;
+  s.detection_s = 0.002;
+  const double horizon = 0.5 * simulate(e, s).summary.final.time_s;
+  for (std::uint64_t seed = 1; seed <= test::tries(30); ++seed) {
+    const auto plan = draw_plan(seed, {.workers = 4, .masters = e->masters, .horizon_s = horizon});
+    EXPECT_NO_THROW(simulate(e, s, {.faults = plan})) << seed << '\n' << to_toml(plan);
+  }
+}
+
 /// Runs of single algorithms, each of which goes on from the end of the one before.
 class one_run_after_another : public testing::Test {
 protected:
@@ -213,6 +226,28 @@ TEST_F(one_run_after_another, takes_the_errors_of_one_worker_for_those_of_no_oth
       simulated(algorithm, 1, 10, false);
       EXPECT_NO_THROW(simulated(algorithm, workers, 30, true)) << algorithm << " on " << workers;
     }
+}
+
+// Worker 3 waits for an answer of worker 2, and hears of its first checkpoint when that has been given up.
+TEST(a_checkpoint_that_is_given_up, halves_no_exchange_in_the_next_one) {
+  run_settings run;
+  run.algorithm = "ad-psgd";
+  run.model = "softmax";
+  run.data = "digits:samples=200,test=50";
+  run.epochs = 20;
+  run.seed = 17;
+  run.checkpoint.steps = 8;
+  fault_plan plan;
+  plan.faults.push_back(
+      {.kind = fault_kind::throttle, .from = {3}, .to = {2}, .at_s = 4e-4, .lasts_s = 0.015, .bits_per_second = 1e7});
+  plan.faults.push_back({.kind = fault_kind::drop, .from = {2}, .to = {3}, .lasts_s = 0.02, .rate = 0.1});
+  plan.faults.push_back({.kind = fault_kind::kill, .workers = {0}, .lasts_s = 0.02});
+  const auto e = prepare(run);
+  for (std::uint64_t interleaving = 1; interleaving <= 10; ++interleaving) {
+    simulation_settings s;
+    s.interleaving = interleaving;
+    EXPECT_NO_THROW(simulate(e, s, {.faults = plan})) << interleaving; // the auditor throws
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(registry, every_run_that_goes_on, testing::ValuesIn(testing_support::every_spelling()),

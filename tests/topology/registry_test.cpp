@@ -90,6 +90,20 @@ TEST(make_topology, refuses_impossible_sizes_and_says_which_are_possible) {
   EXPECT_THAT(refusal("rnig", 4), HasSubstr("did you mean 'ring'?"));
 }
 
+TEST(make_topology, refuses_a_graph_of_another_size_than_asked_for) {
+  const std::array own{
+      topology_entry{.about = {.name = "wheel"}, .make = [](const arguments&, std::size_t size, std::uint64_t) {
+                       return make_topology("ring", size + 1, 1);
+                     }}};
+  try {
+    std::ignore = make_topology("wheel", 4, 1, {"topology", own});
+    ADD_FAILURE() << "accepted";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::usage);
+    EXPECT_THAT(e.what(), HasSubstr("topology 'wheel' made a graph of 5 for 4 workers"));
+  }
+}
+
 TEST(make_topology, gives_up_on_a_random_graph_below_the_threshold) {
   EXPECT_THAT(refusal("erdos-renyi:p=0.001", 50),
               HasSubstr("with p=0.001 are hardly ever connected; choose p well above the connectivity threshold "

@@ -296,6 +296,8 @@ void node_state::on_part_saved(const part_saved& m) {
   const auto& members = protocol_->leader()->members();
   if (!members.is_current(m.source, m.incarnation))
     return;
+  if (leadership_->saving.is_torn(m.checkpoint))
+    return on_part_not_saved({m.checkpoint, "a master was lost before it had begun"});
   if (auto whole = leadership_->saving.add(m, members, leadership_->progress.ledger(), elapsed()))
     self_->send(writer_, *std::move(whole));
 }

@@ -4,6 +4,7 @@
 // source, and instantiates the suite:
 //
 //     INSTANTIATE_TEST_SUITE_P(own, codec_law, testing::ValuesIn(codec_cases(own_codecs, all_codecs)), name_of);
+#include "gossamer/base/check_entry.hpp"
 #include "gossamer/base/setting.hpp"
 #include "gossamer/compress/coder.hpp"
 
@@ -13,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <set>
 
 namespace gossamer::compress {
@@ -68,13 +70,18 @@ struct codec_case {
   registry<codec_entry> known;
 };
 
+inline void PrintTo(const codec_case& c, std::ostream* out) { *out << c.spec; }
+
 /// Returns cases for codecs: their defaults, and each parameter at the ends of its range. The examples stand for the
 /// defaults of a codec that has a parameter without one.
 /// @param further specs in which parameters act together, or a value inside a range takes another path
+/// @error errc::usage if an entry is not complete
 inline std::vector<codec_case> codec_cases(std::span<const codec_entry> entries, const registry<codec_entry>& known,
                                            std::set<std::string> further = {}) {
-  for (const auto& entry : entries)
+  for (const auto& entry : entries) {
+    check_entry(known.what(), entry.about, {{"make", entry.make != nullptr}, {"decode", entry.decode != nullptr}});
     further.merge(specs_of(entry));
+  }
   std::vector<codec_case> result;
   for (const auto& spec : further)
     result.push_back({spec, known});

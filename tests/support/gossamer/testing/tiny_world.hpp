@@ -1,6 +1,8 @@
 #pragma once
 
+#include "gossamer/actors/frames/label_text.hpp"
 #include "gossamer/actors/worker/hosted_worker.hpp"
+#include "gossamer/actors/worker/name_of.hpp"
 #include "gossamer/base/error.hpp"
 #include "gossamer/topology/bipartition.hpp"
 #include "gossamer/topology/islands.hpp"
@@ -13,6 +15,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <string>
 
 namespace gossamer::testing_support {
 
@@ -54,6 +57,7 @@ public:
     double updates_per_epoch = 1;
     std::shared_ptr<const compute::model> model = std::make_shared<flat_model>(); ///< for the proximal step of workers
     std::uint64_t keep_states_at = 0; ///< step at whose beginning the states of workers and masters are kept
+    std::uint64_t rest_at = 0; ///< step before which all wait until nothing is under way, and states are kept, too
     std::map<actors::rank, std::shared_ptr<const std::vector<std::byte>>> saved = {}; ///< first states,
     std::uint64_t done = 0; ///< reached after this number of updates
     std::function<void(actors::rank to, const actors::frame&)> on_send = {}, on_delivery = {};
@@ -67,8 +71,7 @@ public:
                    })) {}
   /// Makes a world in which gradients are not of one sample per worker.
   tiny_world(const options& o, const make_algorithm& make, answer_of answer)
-      : options_(o), graph_(graph_of(o)), answer_(std::move(answer)),
-        choice_(random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing), updates_(o.done) {
+      : options_(o), graph_(graph_of(o)), answer_(std::move(answer)), choice_(first_choice(o)), updates_(o.done) {
     std::vector<bool> active(o.workers, true);
     if (!o.synchronous && o.masters == 0)
       for (const auto i : topology::split(graph_).passive)
@@ -84,9 +87,25 @@ public:
   bool run() {
     for (auto& n : nodes_)
       n->w.run(*n->program);
+    if (options_.rest_at > 0)
+      rest();
     while (step()) {
     }
     return std::ranges::all_of(nodes_, [](auto& n) { return n->w.finished(); });
+  }
+
+  /// Says of each worker and master that has not finished what it waits for.
+  std::string who_waits() const {
+    std::string text;
+    for (const auto& n : nodes_) {
+      const auto who = actors::name_of(n->id, options_.workers);
+      for (const auto* wait : n->w.waits())
+        text += who + " waits for " + actors::label_text(wait->label()) + " of "
+                + (wait->from() ? actors::name_of(*wait->from(), options_.workers) : "anybody") + '\n';
+      if (n->w.waits().empty() && !n->w.finished())
+        text += who + " waits for no frame, and has not finished\n";
+    }
+    return text;
   }
 
   /// Returns a hash of the order of events. It differs wherever orders differ, but for chance.
@@ -98,8 +117,9 @@ public:
       keep(i);
     return kept_;
   }
-  /// Returns the states of `options::keep_states_at`.
+  /// Returns the states of `options::keep_states_at` or `rest_at`: none if there is always something under way.
   const auto& kept_states() const { return kept_; }
+  std::uint64_t updates_at_rest() const noexcept { return updates_at_rest_; }
 
   actors::hosted_worker& worker(actors::rank i) { return nodes_[i]->w; }
   const vec& model(actors::rank i) const { return nodes_[i]->program->model(); }
@@ -119,6 +139,12 @@ public:
   }
 
 private:
+  static constexpr std::size_t most_events_before_rest = 100'000;
+
+  static random_sequence first_choice(const options& o) {
+    return {random_stream{o.seed, 0, purpose::neighbour}, (1u << 20) + o.timing};
+  }
+
   static topology::graph graph_of(const options& o) {
     auto all = topology::make_topology(o.topology, o.workers, 1);
     if (o.islands.empty())
@@ -134,6 +160,7 @@ private:
   struct keeper final : actors::witness {
     explicit keeper(tiny_world& w) : world(w) {}
     void step_begins(actors::rank who, std::uint64_t t, const actors::view&) override {
+      world.nodes_[who]->next_step = t + 1;
       if (t == 0 || t != world.options_.keep_states_at)
         return;
       world.keep(who);
@@ -142,6 +169,24 @@ private:
     }
     tiny_world& world;
   };
+
+  /// Goes on until nothing is under way, all workers waiting before one step. From there on, events have the order of a
+  /// world that begins with the states of this moment.
+  void rest() {
+    resting_ = true;
+    bool rests = false;
+    for (std::size_t k = 0; k < most_events_before_rest && !rests; ++k)
+      rests = !step();
+    resting_ = false;
+    for (actors::rank i = 0; i < options_.workers; ++i)
+      rests = rests && nodes_[i]->next_step == options_.rest_at;
+    if (rests)
+      states();
+    updates_at_rest_ = updates_;
+    choice_ = first_choice(options_);
+    for (auto& n : nodes_)
+      n->w.more_room();
+  }
 
   void keep(actors::rank i) { kept_[i] = std::make_shared<const std::vector<std::byte>>(nodes_[i]->w.state()); }
 
@@ -163,6 +208,9 @@ private:
       sent_to[to].count(f);
       world.queues_[{id, to}].push_back(std::move(f));
     }
+    bool has_room(std::optional<actors::rank> to) const override {
+      return to || !world.resting_ || next_step < world.options_.rest_at;
+    }
     std::chrono::nanoseconds now() const override { return world.now_; }
     void wake_at(std::chrono::nanoseconds time) override { alarms.push_back(time); }
     actors::traffic sent() const override {
@@ -178,6 +226,7 @@ private:
     std::map<actors::rank, actors::traffic> sent_to;
     std::optional<actors::gradient_job> job;
     std::vector<std::chrono::nanoseconds> alarms;
+    std::uint64_t next_step = 0;
     actors::hosted_worker w; // last: its coroutines refer to the rest
   };
 
@@ -186,7 +235,7 @@ private:
     s.place.id = i;
     if (const auto found = options_.saved.find(i); found != options_.saved.end())
       s.place.saved = found->second;
-    if (options_.keep_states_at > 0)
+    if (options_.keep_states_at > 0 || options_.rest_at > 0)
       s.witness = &keeper_;
     s.place.workers = s.place.ranks = options_.workers;
     s.place.masters = options_.masters;
@@ -272,7 +321,8 @@ private:
   std::shared_ptr<const actors::view> everybody_;
   answer_of answer_;
   random_sequence choice_;
-  std::uint64_t updates_;
+  std::uint64_t updates_, updates_at_rest_ = 0;
+  bool resting_ = false;
   std::uint64_t order_ = 0;
   std::chrono::nanoseconds now_{0};
   keeper keeper_{*this};
