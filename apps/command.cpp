@@ -67,6 +67,7 @@ public:
     list_->add_option("kind", kind_, "what to list, such as codecs (default: the kinds there are)")->type_name("KIND");
     explain_->add_option("name", name_, "what to explain, e.g. ad-psgd")->required()->type_name("NAME");
     add_help();
+    require_values(app_);
   }
 
   /// @returns the exit status
@@ -124,11 +125,11 @@ private:
   }
 
   int simulate_as_asked() {
-    const auto options = simulation_.options();
+    const auto options = watched(simulation_.options());
     check_exploration(*simulate_, exploration_, options);
     if (exploration_.several())
       require_unwatched();
-    return simulate(program_, watched(options), exploration_);
+    return simulate(program_, options, exploration_);
   }
 
   /// @error errc::usage; --help and --version pass as CLI's exceptions
@@ -194,6 +195,9 @@ private:
       auto options = trains ? inner.training(std::move(words)) : inner.simulation(std::move(words));
       inner.require_unwatched();
       inner.refuse_report("leave it out: these runs write none");
+      if (inner.train_->count("--out") + inner.simulate_->count("--out") > 0)
+        throw error(errc::usage, "--out is given behind --, where each run has a folder of its own",
+                    "leave it out; --out in front of -- is the folder of all runs");
       if (inner.exploration_.several())
         throw error(errc::usage, "--seeds or --explore is given behind --, where one run is described",
                     "leave it out; sweep has --seeds, in front of --");

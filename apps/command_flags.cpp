@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace gossamer::apps {
 
 namespace {
@@ -25,7 +27,27 @@ void add_batch_flags(CLI::App& command, std::string& out, std::size_t& jobs, dou
   add_time(command, "--run-limit", run_limit_s, "a run has failed after so many real seconds", {1e-3, 1e6});
 }
 
+/// Returns the check of a flag's value, or of a word that stands without one.
+CLI::Validator not_empty(const CLI::Option& o) {
+  const auto name = o.get_positional() ? o.get_type_name() : o.get_name();
+  const auto* remedy = o.get_required() ? "give it a value" : "give it a value, or leave it out for its default";
+  return {[name, remedy](std::string& given) -> std::string {
+            if (given.empty())
+              throw error(errc::usage, fmt::format("{} is empty", name), remedy);
+            return {};
+          },
+          ""};
+}
+
 } // namespace
+
+void require_values(CLI::App& app) {
+  const auto each = [](const auto*) { return true; };
+  for (auto* command : app.get_subcommands(std::function<bool(CLI::App*)>{each}))
+    for (auto* one : command->get_options(std::function<bool(CLI::Option*)>{each}))
+      if (one->get_items_expected_max() > 0)
+        one->transform(not_empty(*one)); // which puts it before the checks that there are
+}
 
 void add_export_flags(CLI::App& command, export_options& o) {
   command.add_option("run", o.run, "run folder, with a checkpoint")->required()->type_name("RUN");
@@ -46,7 +68,12 @@ void add_plot_flags(CLI::App& command, plot_options& o) {
       ->capture_default_str()
       ->type_name("train-loss|test-loss|accuracy|averagings");
   command.add_flag_function( // add_flag would count, and count 0 when neither is given
-      "--log,!--linear", [&o](std::int64_t more) { o.shown.logarithmic = more > 0; },
+      "--log,!--linear",
+      [&o](std::int64_t more) {
+        if (more == 0)
+          throw error(errc::usage, "both --log and --linear are given", "leave one of them out");
+        o.shown.logarithmic = more > 0;
+      },
       "the scale of y (default: logarithmic for losses that span more than a decade)");
   command.add_option("--smooth", o.shown.smooth, "each point is the mean of K evaluations around it")
       ->capture_default_str()
@@ -109,7 +136,10 @@ void check_exploration(const CLI::App& simulate, const exploration& x, const run
   require("--keep-going", x.several(), alone, several);
   require("--jobs", x.several(), alone, several);
   require("--run-limit", x.several() || x.shrink, alone, several);
-  require("--report", !x.several(), "several runs leave no run folders", "leave --seeds and --explore out");
+  require("--report", !x.several() || !options.report, "several runs leave no run folders",
+          "leave --seeds and --explore out");
+  require("--seed", x.seeds.empty(), "--seeds names those of all runs", "leave one of them out");
+  require("--interleaving", x.interleavings == 0, "--explore tries several", "leave one of them out");
   require("--shrink", options.chaos || !options.faults.empty(), "no plan of faults",
           "add --chaos SEED or --faults FILE");
 }

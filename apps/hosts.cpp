@@ -4,6 +4,7 @@
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
 #include "gossamer/base/spec.hpp"
+#include "gossamer/topology/launch_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -16,31 +17,28 @@ namespace {
 
 constexpr std::size_t most_slots = 65'536;
 
-/// The setting of a list of words. The list is kept as a text with a line for each word.
-setting<host> list_setting(setting_key key, std::string host::*at) {
-  key.joined_by = "\n";
-  return text_setting(std::move(key), at);
+/// Returns a key that simulations pass over.
+const setting_key& key(std::string_view name) {
+  const auto& all = topology::launch_keys();
+  const auto found = std::ranges::find(all, name, &setting_key::name);
+  GOSSAMER_ASSERT(found != all.end(), "all keys of hosts are listed");
+  return *found;
 }
 
 const settings_table<host>& host_table() {
   static const settings_table<host> table{
       text_setting({"host", "NAME", "as ssh calls it; localhost: this machine, without ssh"}, &host::name),
       number_setting({"slots", "N", "node processes there"}, &host::slots, interval<std::size_t>{1, most_slots}),
-      text_setting({"address", "ADDRESS", "where the others reach it"}, &host::address),
-      text_setting({"user", "NAME", "of ssh"}, &host::user),
-      number_setting({.name = "port", .value = "N", .help = "of ssh", .excludes = "through"}, &host::port,
-                     interval<std::uint64_t>{1, 65535}),
-      list_setting({.name = "through",
-                    .value = "WORD",
-                    .help = "instead of ssh: words that take a command line as their last",
-                    .excludes = "user"},
-                   &host::through),
-      text_setting({"binary", "FILE", "the program there"}, &host::binary),
-      text_setting({"directory", "DIR", "to work in"}, &host::directory),
-      text_setting({"data_dir", "DIR", "where relative paths of the data begin"}, &host::data_dir),
-      text_setting({"device", "DEVICE", "of its workers"}, &host::device),
-      text_setting({"certs", "DIR", "its certificates there"}, &host::certs),
-      list_setting({"environment", "NAME=VALUE", "variables for the program"}, &host::environment),
+      text_setting(key("address"), &host::address),
+      text_setting(key("user"), &host::user),
+      number_setting(key("port"), &host::port, interval<std::uint64_t>{1, 65535}),
+      text_setting(key("through"), &host::through), // a list is kept as a text with a line for each word
+      text_setting(key("binary"), &host::binary),
+      text_setting(key("directory"), &host::directory),
+      text_setting(key("data_dir"), &host::data_dir),
+      text_setting(key("device"), &host::device),
+      text_setting(key("certs"), &host::certs),
+      text_setting(key("environment"), &host::environment),
       quantity_setting(quantity::time, {"seconds_per_sample", "S", "of a minibatch, as gossamer measure has found"},
                        &host::seconds_per_sample, {0, 1e6}),
   };

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
+#include <span>
 
 namespace gossamer::apps {
 
@@ -140,7 +141,8 @@ void measure_cluster(const program& p, const measure_options& how, const std::ve
     fmt::print("{:20} {:16.4g}\n", hosts[k].name, 1e6 * *hosts[k].seconds_per_sample);
     text += to_text(hosts[k]) + '\n';
   }
-  fmt::print("\n{:20} {:20} {:>12} {:>14}\n", "from", "to", "latency ms", "Mbit/s");
+  if (hosts.size() > 1)
+    fmt::print("\n{:20} {:20} {:>12} {:>14}\n", "from", "to", "latency ms", "Mbit/s");
   for (std::size_t from = 0; from < hosts.size(); ++from)
     for (std::size_t to = 0; to < hosts.size(); ++to)
       if (from != to) {
@@ -150,7 +152,7 @@ void measure_cluster(const program& p, const measure_options& how, const std::ve
         std::fflush(stdout);
         text += "[[link]]\n" + to_text(topology::link_table(), link) + '\n';
       }
-  write_text(how.out, text, "choose another file with --out");
+  replace_durably(how.out, std::as_bytes(std::span{text}), "choose another file with --out");
   fmt::print("\n{} has the same hosts, with this\n", how.out);
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <span>
 
 namespace gossamer::apps {
 
@@ -19,7 +20,8 @@ void plot(const plot_options& options) {
   for (const auto& folder : options.runs)
     runs.push_back(actors::read_run(folder));
   const auto picture = actors::compare(runs, options.shown);
-  write_text(options.out, ending == ".png" ? png_of(picture) : picture, "choose another file with --out");
+  const auto written = ending == ".png" ? png_of(picture) : picture;
+  replace_durably(options.out, std::as_bytes(std::span{written}), "choose another file with --out");
   fmt::print("{} shows {} run{}\n", options.out, runs.size(), runs.size() == 1 ? "" : "s");
 }
 

@@ -323,6 +323,9 @@ sweep_grid grid_of(const sweep_options& o) {
     const auto [key, values] = varied(text);
     if (std::ranges::find(grid.keys, key) != grid.keys.end())
       throw error(errc::usage, fmt::format("--vary names {} twice", key), "give all of its values at once");
+    if (key == "out")
+      throw error(errc::usage, "--vary names out, and each run has a folder of its own",
+                  "leave it out; --out is the folder of all runs");
     grid.keys.push_back(key);
     std::vector<sweep_point> finer;
     for (const auto& at : grid.points)

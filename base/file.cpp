@@ -178,10 +178,16 @@ bool write_beside(const std::string& beside, std::span<const std::byte> bytes) {
 } // namespace
 
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy) {
-  const auto beside = fmt::format("{}.part-{}", path, getpid()); // other processes may write the same file
-  const auto slash = path.rfind('/');
-  const auto folder = slash == std::string::npos ? std::string{"."} : path.substr(0, slash + 1);
-  if (!write_beside(beside, bytes) || std::rename(beside.c_str(), path.c_str()) != 0) {
+  namespace fs = std::filesystem;
+  std::error_code none;
+  const auto there = fs::status(path, none);
+  if (fs::exists(there) && !fs::is_regular_file(there)) // a file in its place would not be what was meant
+    return write_text(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, remedy);
+  const auto file = fs::exists(there) && fs::is_symlink(path, none) ? fs::canonical(path).string() : path;
+  const auto beside = fmt::format("{}.part-{}", file, getpid()); // other processes may write the same file
+  const auto slash = file.rfind('/');
+  const auto folder = slash == std::string::npos ? std::string{"."} : file.substr(0, slash + 1);
+  if (!write_beside(beside, bytes) || std::rename(beside.c_str(), file.c_str()) != 0) {
     const int reason = errno;
     unlink(beside.c_str());
     throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(reason)), remedy);

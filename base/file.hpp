@@ -41,8 +41,8 @@ void make_folder(const std::string& path, const std::string& remedy);
 
 /// Replaces the file. @param remedy what to do when that fails @error errc::io
 void write_text(const std::string& path, const std::string& text, const std::string& remedy);
-/// Replaces the file so that the old or the new one is there, whole, whenever the machine stops: written beside its
-/// place, flushed to the disk, moved, and the folder flushed. @error errc::io; the old one is still there then
+/// Replaces the file, or the one that links lead to, so that the old or the new one is there, whole, whenever the
+/// machine stops; into what is no file, such as a device, it writes. @error errc::io; the old one is still there then
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy);
 /// Makes the names in this folder survive a stop of the machine. @error errc::io
 void flush_folder(const std::string& folder, const std::string& remedy);

@@ -3,6 +3,7 @@
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
 #include "gossamer/topology/islands.hpp"
+#include "gossamer/topology/launch_keys.hpp"
 
 #include <fmt/format.h>
 
@@ -36,11 +37,20 @@ const settings_table<measured_host>& measured_host_table() {
   return table;
 }
 
+/// Returns the keys that a host may have, whoever heeds them.
+std::vector<setting_key> keys_of_hosts() {
+  auto keys = keys_of(measured_host_table());
+  keys.insert(keys.end(), launch_keys().begin(), launch_keys().end());
+  return keys;
+}
+
+/// Passes over what is not in the table.
 template <class Settings>
 Settings made_of(const given_table& given, const settings_table<Settings>& table) {
   Settings result;
   for (const auto& one : given.settings)
-    apply(one, table, result);
+    if (std::ranges::find(table, one.name, &setting_key::name) != table.end())
+      apply(one, table, result);
   return result;
 }
 
@@ -51,8 +61,7 @@ public:
 
   hosts_file read() {
     const auto text = read_text(path_, {"hosts file", longest_hosts_file, "it has a few lines for each host and link"});
-    const auto tables =
-        parse_tables(text, path_, {{"host", keys_of(measured_host_table()), true}, {"link", keys_of(link_table())}});
+    const auto tables = parse_tables(text, path_, {{"host", keys_of_hosts()}, {"link", keys_of(link_table())}});
     for (const auto& one : tables[0])
       add_host(one);
     for (const auto& one : tables[1])
@@ -141,6 +150,26 @@ const settings_table<measured_link>& link_table() {
                        {1, std::numeric_limits<double>::infinity()}),
   };
   return table;
+}
+
+const std::vector<setting_key>& launch_keys() {
+  static const std::vector<setting_key> keys{
+      {"address", "ADDRESS", "where the others reach it"},
+      {"user", "NAME", "of ssh"},
+      {.name = "port", .value = "N", .help = "of ssh", .excludes = "through"},
+      {.name = "through",
+       .value = "WORD",
+       .help = "instead of ssh: words that take a command line as their last",
+       .joined_by = "\n",
+       .excludes = "user"},
+      {"binary", "FILE", "the program there"},
+      {"directory", "DIR", "to work in"},
+      {"data_dir", "DIR", "where relative paths of the data begin"},
+      {"device", "DEVICE", "of its workers"},
+      {"certs", "DIR", "its certificates there"},
+      {.name = "environment", .value = "NAME=VALUE", .help = "variables for the program", .joined_by = "\n"},
+  };
+  return keys;
 }
 
 hosts_file read_hosts_file(const std::string& file) { return hosts_reader{file}.read(); }

@@ -51,7 +51,7 @@ struct hosts_file {
   std::vector<rank> homes(std::size_t workers, std::size_t masters = 0) const;
 };
 
-/// Reads tables `[[host]]` and `[[link]]`. Of a host it reads the members of `measured_host`; the rest is for `launch`.
+/// Reads tables `[[host]]` and `[[link]]`. Of a host it reads the members of `measured_host`, not the `launch_keys()`.
 /// @error errc::io; errc::usage with file and line for an impossible host or link, and for a missing link
 hosts_file read_hosts_file(const std::string& file);
 

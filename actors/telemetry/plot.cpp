@@ -41,8 +41,9 @@ std::string plot(std::span<const evaluation_record> records, std::span<const eve
   const auto loss = losses.empty() ? axis::linear(0, 0, bottom, top) : axis::of_losses(losses.smallest, losses.largest);
 
   const auto moments = marks_of(events, records, [](const evaluation_record& r) { return r.epoch; });
-  auto svg = open_picture(height, title);
-  svg += draw_marks(moments, x) + legend_of_marks(moments, bottom + 56);
+  constexpr double legend_at = bottom + 56;
+  auto svg = open_picture(moments.empty() ? height : legend_at + legend_spacing, title);
+  svg += draw_marks(moments, x) + legend_of_marks(moments, legend_at);
   svg += vertical_ticks(loss, left - 8, "end", loss_colour, true);
   svg += horizontal_ticks(x, "epochs (passes over the training data)");
   svg += text(left - 8, top - 12, "start", loss_colour, "training loss (line), test loss (dashes)");

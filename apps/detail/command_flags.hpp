@@ -24,6 +24,9 @@ void add_report_flags(CLI::App& command, report_options& o);
 void add_help_flags(CLI::App& completion, std::string& shell, CLI::App& man, std::string& folder,
                     const std::string& program);
 
+/// Has all commands refuse empty values, such as that of --resume "$RUN" without RUN, which would count as none.
+void require_values(CLI::App& app);
+
 /// @error errc::usage on a flag that would do nothing
 void check_exploration(const CLI::App& simulate, const exploration& x, const run_options& options);
 

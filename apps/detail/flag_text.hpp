@@ -67,7 +67,12 @@ inline constexpr std::string_view range_mark = "range ";
 /// Returns the check of a number that shows its limits in the help.
 template <class T>
 CLI::Validator within(T min, T max) {
-  return CLI::Range(min, max).description(fmt::format("{}{} to {}", range_mark, min, max));
+  const auto check = [min, max](const std::string& given) {
+    T value{};
+    const bool inside = CLI::detail::lexical_cast(given, value) && min <= value && value <= max; // NaN is not
+    return inside ? std::string{} : fmt::format("Value {} not in range {} to {}", given, min, max);
+  };
+  return CLI::Validator{check, fmt::format("{}{} to {}", range_mark, min, max)};
 }
 
 } // namespace gossamer::apps

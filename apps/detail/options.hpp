@@ -50,6 +50,7 @@ struct run_options {
   bool measure_sample_time = false;   ///< instead of `world.sample_time_s`
   std::string cost = "default";       ///< default, none, measured, or the file that `world.cost` comes from
   std::string faults;                 ///< file of the plan; empty: none
+  bool spares_processes = false;      ///< --processes no is given: the file has no faults of processes
   std::optional<std::uint64_t> chaos; ///< draw a plan; instead of `faults`
   std::optional<double> horizon_s;    ///< of the drawn plan; default: about the length of the run
   bool trace = true;

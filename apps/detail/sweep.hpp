@@ -33,7 +33,8 @@ struct sweep_grid {
   std::vector<sweep_point> points = {};
 };
 
-/// @error errc::usage on a key without values or given twice, on very many points, and on the key seed beside `seeds`
+/// @error errc::usage on a key without values or given twice, on very many points, on the key out, and on the key seed
+///        beside `seeds`
 sweep_grid grid_of(const sweep_options& o);
 
 /// `gossamer sweep`: makes all runs of a grid that `out` does not hold yet, in processes of their own, and prints a

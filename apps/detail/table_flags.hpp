@@ -47,6 +47,7 @@ public:
     for (const auto& o : table_)
       if (given(o.name))
         o.set(result, fmt::format("{}", fmt::join(given_.at(o.name), o.joined_by)));
+    result.spares_processes = given("processes") && !result.world.processes;
     if (result.horizon_s && !result.chaos)
       throw error(errc::usage, "--horizon is given, but no --chaos, whose plan it is for",
                   "add --chaos, or leave --horizon out");
@@ -54,7 +55,10 @@ public:
   }
 
 private:
-  bool given(const std::string& name) const { return !given_.at(name).empty(); }
+  bool given(const std::string& name) const {
+    const auto found = given_.find(name);
+    return found != given_.end() && !found->second.empty();
+  }
 
   const std::vector<option>& table_;
   std::map<std::string, std::vector<std::string>> given_;

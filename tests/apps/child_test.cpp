@@ -1,10 +1,12 @@
 // Other programs under way.
 #include "gossamer/apps/detail/child.hpp"
+#include "gossamer/apps/detail/die_with.hpp"
 
 #include <gmock/gmock.h>
 
 #include <csignal>
 #include <poll.h>
+#include <sys/wait.h>
 
 namespace gossamer::apps {
 namespace {
@@ -48,6 +50,23 @@ TEST(child, has_its_last_words_from_what_is_shown) {
   EXPECT_EQ(last_words_of(R"(printf 'no room is left\n\036node 1\n\036live progress {}\n')"), "no room is left");
   EXPECT_EQ(last_words_of(R"(printf 'half a line\036live progress {}\n')"), "half a line");
   EXPECT_EQ(last_words_of(R"(printf '\036 on standard error\n' >&2)"), "\x1e on standard error");
+}
+
+/// Starts a process that dies with this parent. @returns its exit status, 1 if it lived on
+int status_of_one_with(pid_t parent) {
+  const auto id = fork();
+  if (id == 0) {
+    die_with(parent);
+    _exit(1);
+  }
+  int status = 0;
+  waitpid(id, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST(die_with, ends_a_process_whose_parent_has_gone_before_it_asked_to_die_with_it) {
+  EXPECT_EQ(status_of_one_with(getpid()), 1);
+  EXPECT_EQ(status_of_one_with(getppid()), 0) << "its parent is this process";
 }
 
 } // namespace

@@ -50,7 +50,7 @@ protected:
     try {
       server_.emplace(page_server::settings{.where = {"127.0.0.1", 0}, .token = token, .control = control}, lines_,
                       page_orders{.obey = [this](const std::string& body) { return heard_ = body, "done"; },
-                                  .plan = [] { return std::string{"live = true\n"}; }});
+                                  .plan = [this] { return plan(); }});
     } catch (const error& e) {
       GTEST_SKIP() << e.what();
     }
@@ -88,6 +88,7 @@ protected:
 
   std::shared_ptr<line_history> lines_ = std::make_shared<line_history>();
   std::string heard_;
+  std::function<std::string()> plan = [] { return std::string{"live = true\n"}; };
   std::optional<page_server> server_;
   std::uint16_t port_ = 0;
 };
@@ -147,6 +148,15 @@ TEST_F(page_server_test, takes_orders_from_its_own_page_alone) {
   EXPECT_EQ(heard_, "kill");
   EXPECT_THAT(post(std::string(100'000, 'x'), all_cookies() + origin()), StartsWith("HTTP/1.1 413"));
   EXPECT_THAT(get("/faults.toml", "Cookie: " + cookie() + "\r\n"), HasSubstr("live = true"));
+}
+
+TEST_F(page_server_test, closes_a_connection_rather_than_let_an_exception_out) {
+  const auto asks = [this] { return get("/faults.toml", "Cookie: " + cookie() + "\r\n"); };
+  plan = []() -> std::string { throw std::runtime_error("there is no plan"); };
+  EXPECT_THAT(asks(), AllOf(StartsWith("HTTP/1.1 500"), HasSubstr("there is no plan")));
+  plan = []() -> std::string { throw 1; };
+  EXPECT_EQ(asks(), "");
+  EXPECT_TRUE(answers());
 }
 
 /// KiB of memory of this process.

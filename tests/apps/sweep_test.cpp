@@ -42,6 +42,7 @@ TEST(sweep_grid, says_what_is_wrong) {
   EXPECT_THAT(refusal({.vary = {"=1"}}), HasSubstr("KEY=VALUE VALUE"));
   EXPECT_THAT(refusal({.vary = {"lr=1", "lr=2"}}), HasSubstr("names lr twice"));
   EXPECT_THAT(refusal({.vary = {"lr=1", "--seed=1 2"}, .seeds = "1..2"}), HasSubstr("names seed, and --seeds"));
+  EXPECT_THAT(refusal({.vary = {"out=a b"}}), HasSubstr("--vary names out, and each run has a folder of its own"));
   EXPECT_THAT(refusal({.seeds = "5"}), HasSubstr("A..B"));
   EXPECT_THAT(refusal({.seeds = "5..4"}), HasSubstr("--seeds"));
   EXPECT_THAT(refusal({.vary = {"lr=1 2"}, .seeds = "0..99999"}), HasSubstr("more than 100000 runs"));

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -113,6 +115,30 @@ TEST(read_lines, visits_those_that_end_however_long_the_file_is) {
   EXPECT_THROW(read_lines(path, {.noun = {}, .most_bytes = 5}, keep), error);
   EXPECT_THROW(read_lines(path + "-absent", {.noun = {}, .most_bytes = 5}, keep), error);
   std::filesystem::remove(path);
+}
+
+void replace(const std::filesystem::path& file, std::string_view text) {
+  replace_durably(file.string(), std::as_bytes(std::span{text}), "");
+}
+
+TEST_F(file_reading, finds_what_has_replaced_a_file_where_links_lead) {
+  const auto file = write("old"), link = (folder_ / "link").string();
+  std::filesystem::create_symlink("file", link);
+  replace(link, "new");
+  EXPECT_EQ(read_file(file, {.noun = "file", .most_bytes = 10}), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST_F(file_reading, finds_what_was_written_into_a_pipe) {
+  const auto pipe = (folder_ / "pipe").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  replace(pipe, "new");
+  std::string there(3, ' ');
+  EXPECT_EQ(::read(reader, there.data(), there.size()), 3);
+  close(reader);
+  EXPECT_EQ(there, "new");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 TEST(take_line, goes_through_all_lines) {

@@ -43,11 +43,12 @@ TEST_F(certificates, are_not_replaced_unless_that_is_said) {
 }
 
 TEST_F(certificates, are_for_hosts_only) {
-  for (const char* hosts : {"a,,b", "a:4000", "../a", "", "a b"}) {
+  for (const char* hosts : {"a,,b", "a:4000", "../a", ",", "a b"}) {
     const auto ended = make({"--hosts", hosts});
     EXPECT_EQ(ended.status, 2) << hosts;
     EXPECT_THAT(ended.err, HasSubstr("is neither the name of a host nor an address")) << hosts;
   }
+  EXPECT_THAT(make({"--hosts", ""}).err, HasSubstr("--hosts is empty; give it a value"));
   EXPECT_EQ(make({}).status, 2);
   EXPECT_EQ(make({"--hosts", "a", "--days", "0"}).status, 2);
   EXPECT_FALSE(exists("certs"));

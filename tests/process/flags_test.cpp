@@ -91,6 +91,51 @@ TEST_F(flags, of_several_runs_stand_in_front_of_the_dashes) {
   expect_refused({"reproduce", "tang2018-figure1", "--", "--explore", "3"}, "--seeds or --explore is given behind --");
 }
 
+TEST_F(flags, have_values_that_are_not_empty) {
+  constexpr auto or_none = " is empty; give it a value, or leave it out for its default";
+  for (const char* flag : {"--resume", "--config", "--seeds", "--live", "--events", "--tensorboard", "--faults",
+                           "--network", "--out", "--jobs", "--run-limit"})
+    expect_refused(simulated + words{flag, ""}, std::string{flag} + or_none);
+  for (const auto& [command, flag] : std::vector<std::pair<std::string, std::string>>{
+           {"sweep", "--seeds"}, {"advise", "--hosts"}, {"reproduce", "--out"}, {"reproduce", "--data"}})
+    expect_refused({command, flag, ""}, flag + or_none);
+  expect_refused({"launch", "--", "train", "--resume", ""}, std::string{"--resume"} + or_none);
+  expect_refused({"stop", ""}, std::string{"RUN|HOST:PORT"} + or_none); // without it, the last run would stop
+  expect_refused({"report", ""}, "RUN is empty; give it a value");
+}
+
+TEST_F(flags, that_are_real_are_numbers) {
+  expect_refused({"advise", "--accuracy", "nan"}, "--accuracy: Value nan not in range 0 to 1");
+  expect_refused({"advise", "--loss", "NaN"}, "--loss: Value NaN not in range -1000000000 to 1000000000");
+  expect_refused({"advise", "--run-limit", "nan"}, "--run-limit is 'nan'");
+  for (const char* flag : {"--lr", "--bandwidth-factor", "--horizon", "--sample-time", "--prepare"})
+    expect_refused(simulated + words{flag, "nan"}, std::string{flag} + " is ");
+}
+
+TEST_F(flags, do_not_contradict_each_other) {
+  expect_refused(simulated + words{"--seeds", "1..2", "--seed", "4"},
+                 "--seed is given, but --seeds names those of all runs; leave one of them out");
+  expect_refused(simulated + words{"--explore", "5", "--interleaving", "3"},
+                 "--interleaving is given, but --explore tries several; leave one of them out");
+  expect_refused({"sweep", "--", "simulate", "--out", "zzz"},
+                 "--out is given behind --, where each run has a folder of its own; leave it out; --out in front");
+  expect_refused({"sweep", "--vary", "out=a b", "--", "simulate"}, "--vary names out");
+  write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nprocesses = true\nat = '1ms'\n");
+  expect_refused(simulated + words{"--faults", "plan.toml", "--processes", "no"},
+                 "--processes no is given, and plan.toml has faults of processes; leave the flag out");
+}
+
+TEST_F(flags, that_ask_for_nothing_contradict_nothing) {
+  const auto several = run(simulated + words{"--seeds", "1..2", "--report", "no"});
+  EXPECT_EQ(several.status, 0) << several.err;
+  const auto checked = run(simulated + words{"--seeds", "1..2", "--chaos", "1", "--checkpoint", "2"});
+  EXPECT_EQ(checked.status, 0) << checked.err; // the auditor looks at what would be saved
+  write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nat = '1ms'\n");
+  summary({"--faults", "plan.toml", "--processes", "no"});
+  write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nprocesses = true\nat = '1ms'\n");
+  summary({"--config", "run/config.toml", "--faults", "plan.toml"}, "again"); // which says processes = 'no'
+}
+
 TEST_F(flags, are_no_programs_that_launch_could_start) {
   expect_refused({"launch", "--", "--algorithm", "d-psgd"}, "the command must come before '--algorithm'");
   expect_refused({"launch", "--", "-x"}, "unexpected argument '-x'");

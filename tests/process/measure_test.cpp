@@ -35,6 +35,23 @@ TEST_F(measured_hosts, are_written_again_with_what_was_found) {
   EXPECT_EQ(json::parse(read("run/summary.json"))["workers"], 3);
 }
 
+TEST_F(measured_hosts, have_no_links_where_there_is_one) {
+  const auto ended = run(words{"measure", "--hosts", "localhost:2"} + job);
+  ASSERT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("us a sample"), testing::Not(HasSubstr("latency ms"))));
+}
+
+TEST_F(measured_hosts, are_not_lost_where_there_is_no_room) {
+  const auto hosts = "# mine\n" + host("alpha") + host("beta");
+  write("hosts.toml", hosts);
+  const auto ended = execute(words{"sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\""}
+                             + gossamer({"measure", "--hosts", "hosts.toml", "--out", "hosts.toml"})
+                             + words{"--no-shared-memory"} + job);
+  EXPECT_EQ(ended.status, 1);
+  EXPECT_THAT(ended.err, HasSubstr("cannot write hosts.toml: File too large; choose another file with --out"));
+  EXPECT_EQ(read("hosts.toml"), hosts);
+}
+
 TEST_F(measured_hosts, are_not_asked_before_there_is_a_place_for_what_they_say) {
   write("hosts.toml", "[[host]]\nhost = 'alpha'\naddress = '127.0.0.1'\nthrough = ['sh', '-c']\nbinary = 'no-such'\n");
   const auto ended = run(words{"measure", "--hosts", "hosts.toml", "--out", "no/such/folder"} + job);

@@ -95,6 +95,7 @@ TEST_F(plot, says_what_is_wrong_with_a_request) {
   expect_error({}, 2, {"runs"});
   expect_error({"a", "--x", "second"}, 2, {"--x", "did you mean 'seconds'?"});
   expect_error({"a", "--y", "loss"}, 2, {"--y", "known: train-loss, test-loss, accuracy"});
+  expect_error({"a", "--log", "--linear"}, 2, {"both --log and --linear are given; leave one of them out"});
   expect_error({"a", "--y", "accuracy"}, 2, {"a (d-psgd, 4 workers) has no test accuracy", "--y"});
   expect_error({"a", "--oot", "x.svg"}, 2, {"--oot", "did you mean --out?"});
 }
@@ -156,6 +157,20 @@ TEST_F(plot_as_png, says_why_a_converter_failed) {
   EXPECT_EQ(ended.status, 1);
   EXPECT_THAT(ended.err, AllOf(HasSubstr("rsvg-convert made no picture: out of paint"), HasSubstr(".svg")));
   EXPECT_FALSE(exists("x.png"));
+}
+
+TEST_F(plot, that_has_no_room_leaves_what_was_there) {
+  write_run("a", 1);
+  write("pictures/old.svg", "old");
+  for (const std::string picture : {"pictures/old.svg", "pictures/new.svg"}) {
+    const auto ended =
+        execute(words{"sh", "-c", "ulimit -f 1; exec \"$0\" \"$@\""} + gossamer({"plot", "a", "--out", picture}));
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("cannot write " + picture + ": File too large; choose another file with --out"));
+  }
+  EXPECT_EQ(read("pictures/old.svg"), "old");
+  const std::filesystem::directory_iterator all{folder_ / "pictures"};
+  EXPECT_EQ(std::distance(begin(all), end(all)), 1);
 }
 
 TEST_F(plot, says_why_it_cannot_write) {

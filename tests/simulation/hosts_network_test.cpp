@@ -1,4 +1,5 @@
 #include "gossamer/actors/simulation/network.hpp"
+#include "gossamer/topology/launch_keys.hpp"
 
 #include <gmock/gmock.h>
 
@@ -51,7 +52,18 @@ TEST(hosts_network, refuses_with_file_and_key_what_no_host_or_link_can_be) {
   expect("[[link]]\nfrom = 'a'\nto = 'b'\nlatency = 0\n", ".toml:7: the link has no bandwidth", "bits per second");
   expect("[[host]]\nhost = 'a'\n", ".toml:7: there is a second host 'a'", "a name of its own");
   expect("[[host]]\nhost = 'c'\nslots = 0\n", ".toml:9: ", "slots");
+  expect("slot = 4\n", ".toml:7: unknown key 'slot'", "did you mean 'slots'?");
+  expect("second_per_sample = 0.5\n", ".toml:7: unknown key 'second_per_sample'", "did you mean 'seconds_per_sample'?");
+  expect("through = 'x'\nuser = 'y'\n", "both through and user are given", "leave one");
   expect("[[machine]]\n", "unexpected 'machine'", "[[host]], [[link]]");
+}
+
+TEST(hosts_network, passes_over_what_matters_to_launches_alone) {
+  const std::string links = link_text("a", "b", "0.01", "1e6") + link_text("b", "a", "0.02", "2e6");
+  for (const auto& key : topology::launch_keys()) {
+    const measured_file file{two_hosts + key.name + (key.repeatable() ? " = ['A=1', 'B=x y']\n" : " = '7'\n") + links};
+    EXPECT_NO_THROW(make_network(file.spec(), 7)) << key.name;
+  }
 }
 
 TEST(hosts_network, needs_a_host) {

@@ -173,6 +173,25 @@ TEST(comparison, marks_events_on_any_axis) {
   EXPECT_THAT(marks_in(compare(std::vector{run, run_with("other", {1})}, {})).front(), HasSubstr("run, 1 s: a"));
 }
 
+/// Returns the pixels from the lowest text to the lower edge.
+double room_below(const std::string& svg) {
+  const auto number_behind = [&svg](std::size_t at, std::string_view what) {
+    return std::stod(svg.substr(svg.find(what, at) + what.size()));
+  };
+  double lowest = 0;
+  for (std::size_t at = 0; (at = svg.find("<text ", at)) != std::string::npos; ++at)
+    lowest = std::max(lowest, number_behind(at, " y='"));
+  return number_behind(0, " height='") - lowest;
+}
+
+TEST(comparison, has_room_below_its_legend_as_a_single_run_has) {
+  auto run = run_with("run", {4, 2, 1});
+  run.events = {{1, event_kind::fault, "a fault"}};
+  EXPECT_GE(room_below(compare(std::vector{run}, {})), 12);
+  EXPECT_GE(room_below(plot(run.evaluations, run.events, "title")), 12);
+  EXPECT_GE(room_below(plot(run.evaluations, {}, "title")), 12);
+}
+
 TEST(comparison, marks_events_that_come_between_uneven_evaluations) {
   auto run = run_with("run", {4, 2, 1});
   run.evaluations[1].time_s = 3; // 1 epoch in 3 s, and the next in 1 s
