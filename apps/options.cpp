@@ -106,7 +106,8 @@ std::vector<option> with_simulation(std::vector<option> table) {
                                 &world::detection_s, {0.0, 1e6})),
       of_world(quantity_setting(
           quantity::time,
-          {"patience", "S", "a run hangs that does no step for so many seconds, while no fault is left"},
+          {"patience", "S",
+           "a run hangs that does no step for so many seconds, while nothing is under way and no fault will end"},
           &world::patience_s, {1e-9, 1e9})),
       of_world(switch_setting({"processes", "", "each node is a process of its own, as in a cluster, and may die"},
                               &world::processes)),
@@ -155,10 +156,11 @@ std::vector<option> with_faults(std::vector<option> table) {
           number_setting({"chaos", "SEED", "inject the faults of a random plan, drawn from this seed and the run's"},
                          &run_options::chaos, allowed::seed),
           "faults", [](run_options& o) { o.faults.clear(); }),
-      quantity_setting(
-          quantity::time,
-          {"horizon", "S", "seconds that the random plan is made for (default: about the length of the run)"},
-          &run_options::horizon_s, {1e-3, 1e9}),
+      quantity_setting(quantity::time,
+                       {"horizon", "S",
+                        "seconds that the random plan is made for (default: about the length of the run; simulated on "
+                        "a slow network, that of a trial without faults)"},
+                       &run_options::horizon_s, {1e-3, 1e9}),
       folder_of_run(),
   };
   table.insert(table.end(), more.begin(), more.end());

@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/setup.hpp"
 
 #include "gossamer/actors/faults/chaos.hpp"
+#include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/actors/simulation/compute_cost.hpp"
 #include "gossamer/actors/simulation/network.hpp"
 #include "gossamer/apps/detail/recorder.hpp"
@@ -18,6 +19,10 @@ namespace gossamer::apps {
 namespace {
 
 constexpr double waiting = 1.5; // factor of messages on the time of the gradients, as a guess
+/// A network is slow where a model takes so many times as long as a gradient, and a run is longer than estimated from
+/// this factor on: plans that seeds have drawn before shall stay as they are.
+constexpr double slow_network = 10, much_longer = 2;
+constexpr int trial_looks = 20'000; // of a trial run, at whether it shall end: once for each message or event
 
 /// Mixes two numbers into one seed.
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
@@ -32,6 +37,65 @@ double estimated_seconds(const actors::experiment& e, double sample_time_s) {
   const auto steps = static_cast<double>(e.steps_per_worker) - e.done.steps;
   const auto planned = steps * static_cast<double>(s.batch) * sample_time_s * waiting;
   return std::clamp(std::min(planned, s.seconds.value_or(planned)), 1e-3, 1e9);
+}
+
+std::shared_ptr<const actors::network> network_of(const actors::simulation_settings& s, std::size_t nodes) {
+  return actors::make_network(
+      s.network, nodes, s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
+}
+
+/// Returns the number of nodes: those of the workers, and one for each master.
+std::size_t nodes_of(const run_options& o, std::size_t masters) {
+  return (o.run.worker_ranks() + o.world.workers_per_node - 1) / o.world.workers_per_node + masters;
+}
+
+/// True if a model is far longer under way than a worker computes a gradient.
+bool has_slow_network(const actors::experiment& e, const run_options& o) {
+  const auto net = network_of(o.world, nodes_of(o, e.masters));
+  const auto nodes = static_cast<actors::rank>(net->hosts() ? net->hosts()->hosts.size() : nodes_of(o, e.masters));
+  const auto bits = 8.0 * sizeof(float) * static_cast<double>(e.initial.size());
+  double longest = 0; // of a ring
+  for (actors::rank i = 0; nodes > 1 && i < nodes; ++i) {
+    const auto link = net->link(i, (i + 1) % nodes);
+    longest = std::max(longest, link.latency_s + bits / (link.bits_per_second * o.world.bandwidth_factor));
+  }
+  return longest > slow_network * static_cast<double>(e.settings.batch) * o.world.sample_time_s;
+}
+
+/// Returns the length of the run without faults, or what its begin lets expect. Absent where it fails: the run itself
+/// will tell why.
+std::optional<double> tried_seconds(const actors::experiment& e, const run_options& o,
+                                    const std::shared_ptr<const actors::resumption>& from) {
+  const auto same = std::make_shared<actors::experiment>(e);
+  same->settings.seed = 1; // so that all seeds have the same horizon
+  auto world = o.world;
+  world.interleaving = 0; // and all interleavings
+  auto looks = trial_looks;
+  try {
+    const auto tried =
+        actors::simulate(same, world, {.interrupted = [&looks] { return looks == 0 || --looks == 0; }, .from = from});
+    const auto& s = tried.summary;
+    double done = 0;
+    for (const auto steps : s.steps_per_worker)
+      done += static_cast<double>(steps) - e.done.steps;
+    const auto wanted =
+        static_cast<double>(s.steps_per_worker.size()) * (static_cast<double>(e.steps_per_worker) - e.done.steps);
+    const auto all =
+        s.end == actors::run_end::interrupted ? s.final.time_s * wanted / std::max(1.0, done) : s.final.time_s;
+    return std::clamp(std::min(all, e.settings.seconds.value_or(all)), 1e-3, 1e9);
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
+
+/// Returns the time that a random plan of faults is for.
+double horizon_of(const actors::experiment& e, const run_options& o,
+                  const std::shared_ptr<const actors::resumption>& from) {
+  const auto estimated = estimated_seconds(e, o.world.sample_time_s);
+  if (!has_slow_network(e, o))
+    return estimated;
+  const auto tried = tried_seconds(e, o, from);
+  return tried && *tried > much_longer * estimated ? *tried : estimated;
 }
 
 /// Seconds a sample on this machine, whose processors the workers share.
@@ -64,9 +128,7 @@ void check_world(const program& p, run_options& o) {
   const auto& s = o.world;
   const auto [algorithm, given] = p.known().algorithms.resolve(o.run.algorithm);
   const auto masters = algorithm.masters ? algorithm.masters(given) : 0;
-  const auto nodes = (o.run.worker_ranks() + s.workers_per_node - 1) / s.workers_per_node + masters;
-  const auto net = actors::make_network(
-      s.network, nodes, s.links.empty() ? std::vector<actors::link_override>{} : actors::parse_link_overrides(s.links));
+  const auto net = network_of(s, nodes_of(o, masters));
   if (net->hosts() != nullptr && !o.workers_given)
     o.run.workers = net->hosts()->slots();
   if (o.run.islands == "hosts")
@@ -201,9 +263,15 @@ void check_plan(const actors::fault_plan& plan, const actors::experiment& e, std
 
 actors::fault_plan plan_of(const run_options& o, const actors::experiment& e) {
   actors::fault_plan plan;
-  if (!o.faults.empty())
+  if (!o.faults.empty()) {
     plan = actors::read_plan(o.faults);
-  else if (o.chaos)
+    if (!plan.harms())
+      throw error(errc::usage, fmt::format("{}: this plan has no fault", o.faults),
+                  "begin each fault with a line [[fault]], or leave --faults out");
+    if (o.spares_processes && std::ranges::any_of(plan.faults, &actors::fault::strikes_processes))
+      throw error(errc::usage, fmt::format("--processes no is given, and {} has faults of processes", o.faults),
+                  "leave the flag out, or processes and coordinators out of the plan");
+  } else if (o.chaos)
     plan = actors::draw_plan(mixed(*o.chaos, o.run.seed), {.workers = e.settings.worker_ranks(),
                                                            .masters = e.masters,
                                                            .workers_per_node = o.world.workers_per_node,
@@ -247,7 +315,7 @@ run_setup set_up_simulation(const program& p, run_options o) {
   if (o.cost == "measured")
     o.world.cost = actors::measure_costs(*e);
   if (o.chaos && !o.horizon_s)
-    o.horizon_s = estimated_seconds(*e, o.world.sample_time_s);
+    o.horizon_s = horizon_of(*e, o, from);
   return {o, e, plan_of(o, *e), from};
 }
 

@@ -45,7 +45,7 @@ std::string describe(const actors::simulation_result& r, double real_s) {
     text += fmt::format("frames: {} lost, {} rejected, {} duplicated\n", r.frames_lost, r.frames_rejected,
                         r.frames_duplicated);
   if (s.lost + s.returned + s.views > 0)
-    text += fmt::format("workers: {} lost, {} returned, {} changes of view{}\n", s.lost, s.returned, s.views,
+    text += fmt::format("workers: {} lost, {} came or came back, {} changes of view{}\n", s.lost, s.returned, s.views,
                         r.gradients_lost > 0 ? fmt::format("; {} gradients died with them", r.gradients_lost) : "");
   text += fmt::format("a worker, on average: {}\n", describe(r.time_used));
   return text + r.blame.to_text(blamed_on_screen);

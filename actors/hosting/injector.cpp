@@ -3,6 +3,7 @@
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -16,6 +17,9 @@ std::chrono::nanoseconds nanoseconds_of(double s) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * s));
 }
 
+/// To whole nanoseconds, so that the time has few digits in a plan file.
+double rounded(double s) { return std::round(1e9 * s) / 1e9; }
+
 class injector {
 public:
   injector(caf::event_based_actor* self, injector_setup setup) : self_(self), setup_(std::move(setup)) {}
@@ -27,6 +31,7 @@ public:
     for (std::size_t k = 0; k < board().count(); ++k)
       if (board().has(k))
         await(k, m.time_s);
+    recall_who_is_away();
     leave_plan();
     if (live_)
       look();
@@ -36,7 +41,7 @@ public:
     const auto& f = at(index);
     board().begin(index, f.lasts_s ? now() + *f.lasts_s : fault_board::for_ever);
     tell(index, true);
-    if (live_)
+    if (live_ && f.kind != fault_kind::join) // which has no end
       on_.emplace(index, now());
     else if (f.lasts_s)
       self_->delayed_send(self_, nanoseconds_of(*f.lasts_s), end_fault{index});
@@ -64,7 +69,7 @@ public:
     std::erase_if(on_, [&](const auto& one) {
       const auto [index, since] = one;
       if (wished.heal)
-        board().set_length(index, now() - since);
+        board().set_length(index, rounded(now() - since));
       const auto& lasts = at(index).lasts_s;
       const bool is_over = lasts && now() + same_time_s >= since + *lasts;
       if (is_over)
@@ -88,7 +93,8 @@ private:
   void await(std::size_t index, double since_s) {
     const auto& f = at(index);
     if (board().is_on(index)) {
-      on_.emplace(index, f.at_s);
+      if (f.kind != fault_kind::join)
+        on_.emplace(index, f.at_s);
       return;
     }
     if (since_s > 0 && (f.at_step || f.at_s < since_s))
@@ -112,7 +118,7 @@ private:
   }
 
   void add(fault f) {
-    f.at_s = now();
+    f.at_s = rounded(now());
     f.at_step.reset();
     const auto index = board().count();
     try {
@@ -128,23 +134,54 @@ private:
     if (setup_.on_switch)
       setup_.on_switch(index, on);
     self_->send(node_, run_event{(on ? "begins: " : "ends: ") + describe(at(index))});
-    if (at(index).strikes_processes())
-      return; // no node can do that to itself
-    for (const auto i : named_workers(at(index), setup_.workers, setup_.workers_per_node))
-      tell_about(i, at(index), on);
+    for (const auto i : struck_by(index))
+      tell_about(i, index, on);
   }
 
-  void tell_about(rank i, const fault& f, bool on) {
+  /// Returns none where whole processes are struck: no node can do that to itself.
+  std::vector<rank> struck_by(std::size_t index) const {
+    const auto& f = at(index);
+    return f.strikes_processes() ? std::vector<rank>{} : named_workers(f, setup_.workers, setup_.workers_per_node);
+  }
+
+  void tell_about(rank i, std::size_t index, bool on) {
+    const auto& f = at(index);
     if (f.kind == fault_kind::pause)
       self_->send(node_, pause_worker{i, on});
     else if (f.kind == fault_kind::kill && on)
       self_->send(node_, kill_worker{i, f.lasts_s.has_value()});
-    else if (f.kind == fault_kind::kill)
-      self_->send(node_, restart_worker{i});
     else if (f.kind == fault_kind::leave && on)
       self_->send(node_, retire_worker{i});
-    else if (f.kind == fault_kind::leave || f.kind == fault_kind::join)
+    if (comes(i, index, on))
       self_->send(node_, restart_worker{i, true});
+  }
+
+  /// Notes what keeps a worker away. @returns true if it joins, or if this fault was the last that kept it away
+  bool comes(rank i, std::size_t index, bool on) {
+    const auto& f = at(index);
+    auto& causes = away_[i];
+    if (f.kind == fault_kind::join) {
+      causes.clear();
+      return true;
+    }
+    if (!on)
+      return causes.erase(index) != 0 && causes.empty();
+    const bool is_master = i + setup_.masters >= setup_.workers;
+    if (f.kind == fault_kind::leave || (f.kind == fault_kind::kill && (f.lasts_s || !is_master)))
+      causes.insert(index);
+    return false;
+  }
+
+  /// Notes what keeps workers away since the time of another leader.
+  void recall_who_is_away() {
+    std::vector<std::size_t> begun;
+    for (std::size_t k = 0; k < board().count(); ++k)
+      if (board().has(k) && board().is_on(k))
+        begun.push_back(k);
+    std::ranges::stable_sort(begun, {}, [this](std::size_t k) { return at(k).at_s; });
+    for (const auto k : begun)
+      for (const auto i : struck_by(k))
+        comes(i, k, true);
   }
 
   caf::event_based_actor* self_;
@@ -153,8 +190,9 @@ private:
   caf::actor_clock::time_point began_;
   bool live_ = false;
   std::vector<std::size_t> waiting_for_steps_;
-  std::set<std::size_t> waiting_;    // of a live plan: those that begin at a time
-  std::map<std::size_t, double> on_; // of a live plan: those that are on, since when
+  std::set<std::size_t> waiting_;              // of a live plan: those that begin at a time
+  std::map<std::size_t, double> on_;           // of a live plan: those that are on, since when
+  std::map<rank, std::set<std::size_t>> away_; // the kills and leaves that keep a worker away
 };
 
 } // namespace

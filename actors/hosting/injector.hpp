@@ -23,13 +23,15 @@ struct look_for_faults {};
 struct injector_setup {
   std::shared_ptr<fault_board> board;
   std::size_t workers = 1, workers_per_node = 1;
+  std::size_t masters = 0; ///< the last of the workers: one that is killed for ever is started anew at once
   /// Called at every switch; kills processes where a fault does; may be empty.
   std::function<void(std::size_t fault, bool on)> on_switch = {};
   std::shared_ptr<fault_wishes> wishes = nullptr; ///< of a live plan; null: none will come
 };
 
 /// Switches the faults of a board's plan on and off at their times, or when it hears of their steps (`step_report`),
-/// and executes kills, restarts and pauses of workers through a node. With a live plan, whatever is due begins and ends
+/// and executes kills, restarts and pauses of workers through a node. A worker that several kills and leaves keep away
+/// comes back when the last of them ends, or when it joins. With a live plan, whatever is due begins and ends
 /// only where the injector looks, every `live_poll_s`: so a fault that comes then, and the same one in a plan, have the
 /// same messages before and behind them.
 caf::behavior fault_injector(caf::event_based_actor* self, injector_setup setup);

@@ -45,6 +45,7 @@ run_summary run_locally(std::shared_ptr<const experiment> e, const run_surroundi
   const scoped_life injector{system.spawn(fault_injector, injector_setup{.board = world.board(),
                                                                          .workers = e->participants(),
                                                                          .workers_per_node = around.workers_per_node,
+                                                                         .masters = e->masters,
                                                                          .wishes = around.wishes})};
   const scoped_life node{spawn_run(system, e, world.parts(std::make_shared<in_process_transport>()),
                                    {.observer = around.observer,

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace gossamer::actors {
 
 namespace detail {
@@ -85,10 +87,9 @@ caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
   return config;
 }
 
-bool can_keep_others_waiting(fault_kind kind) {
-  return kind == fault_kind::pause || kind == fault_kind::slow
-         || (strikes_links(kind) && kind != fault_kind::duplicate);
-}
+/// The kinds that can keep others waiting, the likeliest to keep them waiting for ever first.
+constexpr std::array blamed{fault_kind::pause,    fault_kind::partition, fault_kind::drop,    fault_kind::corrupt,
+                            fault_kind::throttle, fault_kind::delay,     fault_kind::reorder, fault_kind::slow};
 
 } // namespace
 
@@ -260,11 +261,12 @@ void simulation::on_fault(std::size_t index, bool on) {
     --passing_faults_;
 }
 
-/// Returns a fault that is on, will never end, and can keep others waiting; null if there is none.
+/// Returns the fault that is on, will never end, and is the likeliest to keep others waiting; null if there is none.
 const fault* simulation::endless_fault() const {
-  for (const auto index : endless_)
-    if (const auto& f = board_->at(index); can_keep_others_waiting(f.kind))
-      return &f;
+  for (const auto kind : blamed)
+    for (const auto index : endless_)
+      if (const auto& f = board_->at(index); f.kind == kind)
+        return &f;
   return nullptr;
 }
 
@@ -289,12 +291,13 @@ void simulation::look_for_trouble() {
       fmt::format("at {:.9g} s: no step since {:.9g} s", to_seconds(now_), to_seconds(observer_.last_step()));
   if (const auto* f = endless_fault())
     throw error(errc::failed,
-                fmt::format("{}, and this fault never ends: {}; {}", silence, describe(*f), observer_.who_waits()),
+                fmt::format("{}, and a fault never ends; {}; {}", silence, describe(*f), observer_.who_waits()),
                 "give the fault an end (for = ...), or raise --patience where a frame or a gradient takes so long");
   if (const auto master = lost_master())
     throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
                 "nobody takes its place: have its process started again, or cut it off for less than the patience");
-  if (events_.empty()) // else a frame is on its way, or a gradient is computed, however long that takes
+  // Else a frame is on its way, a gradient is computed, however long that takes, or who got one is about to run.
+  if (events_.empty() && !scheduler_.has_job())
     throw broken_promise(fmt::format("{}, and no fault is left; {}", silence, observer_.who_waits()));
 }
 

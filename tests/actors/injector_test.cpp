@@ -17,14 +17,20 @@ caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
   return config.set("scheduler.policy", caf::atom("testing"));
 }
 
-/// An injector whose node keeps the events that it hears of.
+/// An injector whose node keeps the events that it hears of, and what it is to do.
 class injected {
 public:
-  explicit injected(std::shared_ptr<fault_board> board)
+  explicit injected(std::shared_ptr<fault_board> board, std::size_t masters = 0)
       : injector_(
-          system_.spawn(fault_injector, injector_setup{.board = std::move(board), .workers = 4, .wishes = wishes})),
+          system_.spawn(fault_injector,
+                        injector_setup{.board = std::move(board), .workers = 4, .masters = masters, .wishes = wishes})),
         node_(system_.spawn([this]() -> caf::behavior {
-          return {[this](const run_event& m) { events.push_back(m.what); }, [](const pause_worker&) {}};
+          return {[this](const run_event& m) { events.push_back(m.what); }, [](const pause_worker&) {},
+                  [this](const kill_worker& m) { orders.push_back("kill " + std::to_string(m.who)); },
+                  [this](const retire_worker& m) { orders.push_back("retire " + std::to_string(m.who)); },
+                  [this](const restart_worker& m) {
+                    orders.push_back((m.if_gone ? "restart if gone " : "restart ") + std::to_string(m.who));
+                  }};
         })) {}
   injected(const injected&) = delete;
   injected& operator=(const injected&) = delete;
@@ -44,7 +50,7 @@ public:
   }
 
   std::shared_ptr<fault_wishes> wishes = std::make_shared<fault_wishes>();
-  std::vector<std::string> events;
+  std::vector<std::string> events, orders;
 
 private:
   caf::actor_system_config config_;
@@ -92,6 +98,78 @@ TEST(an_injector_that_follows_another_one, begins_what_is_to_come_and_what_is_wi
   all.pass(200ms);
   EXPECT_EQ(all.events.size(), 4u) << "all faults end";
   EXPECT_FALSE(board->is_on(0) || board->is_on(1));
+}
+
+// -- workers that several faults keep away ----------------------------------------------------------------------------
+
+/// What the node of worker 1 is told.
+std::vector<std::string> orders_of(std::vector<fault> faults, std::size_t masters = 0) {
+  for (auto& f : faults)
+    f.workers = {1};
+  injected all{std::make_shared<fault_board>(fault_plan{std::move(faults)}, 4, 1, 1), masters};
+  all.start(0);
+  all.pass(5000ms);
+  return all.orders;
+}
+
+using enum fault_kind;
+
+TEST(a_worker_that_several_faults_keep_away, comes_back_when_the_last_of_them_ends) {
+  const fault long_kill{.kind = kill, .at_s = 0.5, .lasts_s = 1}, short_kill{.kind = kill, .at_s = 0.7, .lasts_s = 0.1},
+      short_leave{.kind = leave, .at_s = 0.7, .lasts_s = 0.1}, long_leave{.kind = leave, .at_s = 0.5, .lasts_s = 1};
+  EXPECT_THAT(orders_of({long_kill}), ElementsAre("kill 1", "restart if gone 1"));
+  EXPECT_THAT(orders_of({long_kill, short_kill}), ElementsAre("kill 1", "kill 1", "restart if gone 1"));
+  EXPECT_THAT(orders_of({long_kill, short_leave}), ElementsAre("kill 1", "retire 1", "restart if gone 1"));
+  EXPECT_THAT(orders_of({long_leave, short_kill}), ElementsAre("retire 1", "kill 1", "restart if gone 1"));
+  EXPECT_THAT(orders_of({long_leave, short_leave}), ElementsAre("retire 1", "retire 1", "restart if gone 1"));
+}
+
+TEST(a_worker_that_several_faults_keep_away, stays_away_when_one_never_ends) {
+  for (const auto for_ever : {kill, leave})
+    EXPECT_THAT(orders_of({{.kind = kill, .at_s = 0.5, .lasts_s = 1}, {.kind = for_ever, .at_s = 0.7}}),
+                ElementsAre("kill 1", testing::EndsWith(" 1")));
+}
+
+TEST(a_worker_that_several_faults_keep_away, comes_back_when_it_joins_and_stays_then) {
+  EXPECT_THAT(orders_of({{.kind = kill, .at_s = 0.5, .lasts_s = 1}, {.kind = join, .at_s = 0.7}}),
+              ElementsAre("kill 1", "restart if gone 1"));
+  EXPECT_THAT(
+      orders_of({{.kind = kill, .at_s = 0.5}, {.kind = join, .at_s = 1}, {.kind = kill, .at_s = 2, .lasts_s = 1}}),
+      ElementsAre("kill 1", "restart if gone 1", "kill 1", "restart if gone 1"));
+}
+
+TEST(a_master_that_several_faults_keep_away, comes_back_although_one_never_ends) {
+  EXPECT_THAT(orders_of({{.kind = kill, .at_s = 0.5, .lasts_s = 1}, {.kind = kill, .at_s = 0.7}}, 3),
+              ElementsAre("kill 1", "kill 1", "restart if gone 1"));
+}
+
+TEST(an_injector_that_follows_another_one, knows_who_is_away) {
+  const auto board = live_board();
+  board->add(0, {.kind = kill, .workers = {1}, .at_s = 1, .lasts_s = 4});
+  board->add(1, {.kind = kill, .workers = {1}, .at_s = 2, .lasts_s = 1.5});
+  board->begin(0);
+  board->begin(1);
+  injected all{board};
+  all.start(3);
+  all.pass(1500ms);
+  EXPECT_THAT(all.orders, IsEmpty());
+  all.pass(1000ms);
+  EXPECT_THAT(all.orders, ElementsAre("restart if gone 1"));
+}
+
+TEST(a_healed_fault, has_a_length_of_few_digits_and_a_join_has_none) {
+  const auto board = live_board();
+  injected all{board};
+  all.start(0);
+  all.pass(300ms);
+  all.wishes->add(pause_of(3, 0, 10));
+  all.wishes->add({.kind = join, .workers = {2}});
+  all.pass(300ms);
+  all.wishes->heal();
+  all.pass(100ms);
+  const auto text = to_toml(all.wishes->plan());
+  EXPECT_THAT(text, testing::ContainsRegex("\nat = 0\\.[34]\nfor = 0\\.[23]\n")) << text;
+  EXPECT_EQ(parse_plan(text, "plan").faults.size(), 2u) << "a join with an end would be refused";
 }
 
 } // namespace

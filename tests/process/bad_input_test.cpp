@@ -182,7 +182,7 @@ TEST_F(bad_input, refuses_contradictions) {
 }
 
 TEST_F(bad_input, lets_flags_win_over_contradictions_with_a_file) {
-  write("plan.toml", "");
+  write("plan.toml", "[[fault]]\nkind = \"duplicate\"\n");
   write("my.toml", "steps = 1\nslow = [\"0:2x\", \"1:2x\"]\nchaos = 1\nhorizon = 2.0\n");
   const auto ended =
       run(small + words{"--config", "my.toml", "--slow", "0:3x", "--faults", "plan.toml", "--out", "run"});

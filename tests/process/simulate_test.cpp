@@ -149,9 +149,17 @@ TEST_F(simulation, tells_of_workers_that_are_lost_and_come_back) {
   write("plan.toml", "[[fault]]\nkind = \"kill\"\nworkers = [3]\nat = 0.002\nfor = 0.01\n");
   const auto ended = succeed({"--faults", "plan.toml", "--detection", "0.001", "--steps", "100"});
   EXPECT_THAT(ended.err, AllOf(HasSubstr("s  worker 3 is lost; 3 go on\n"), HasSubstr("s  worker 3 comes back\n")));
-  EXPECT_THAT(ended.out, HasSubstr("workers: 1 lost, 1 returned, "));
+  EXPECT_THAT(ended.out, HasSubstr("workers: 1 lost, 1 came or came back, "));
   EXPECT_EQ(summary()["lost"], 1);
   EXPECT_THAT(read("run/faults.toml"), HasSubstr("kill"));
+}
+
+TEST_F(simulation, refuses_a_plan_without_a_fault) {
+  write("plan.toml", "");
+  const auto ended = run(settings + words{"--faults", "plan.toml", "--out", "run"});
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("plan.toml: this plan has no fault"), HasSubstr("[[fault]]")));
+  EXPECT_FALSE(exists("run"));
 }
 
 TEST_F(simulation, is_moved_by_its_world) {

@@ -151,10 +151,29 @@ TEST(patience, names_a_fault_that_never_ends) {
       simulate(prepare(tiny_run("d-psgd", 4, 100)), impatient("tang-best"), around);
       ADD_FAILURE() << text;
     } catch (const error& late) {
-      EXPECT_THAT(late.what(), HasSubstr("this fault never ends: " + std::string{text}));
+      EXPECT_THAT(late.what(), HasSubstr("a fault never ends; " + std::string{text}));
       EXPECT_THAT(late.remedy(), HasSubstr("--patience"));
     }
   }
+}
+
+TEST(patience, names_the_fault_that_is_likelier_to_keep_others_waiting) {
+  run_surroundings around;
+  around.faults.faults = {{.kind = fault_kind::slow, .workers = {3}, .factor = 1.01},
+                          {.kind = fault_kind::pause, .workers = {0, 1, 2}, .at_s = 0.001}};
+  try {
+    simulate(prepare(tiny_run("d-psgd", 4, 100)), impatient("tang-best"), around);
+    ADD_FAILURE() << "nobody can go on";
+  } catch (const error& late) {
+    EXPECT_THAT(late.what(), HasSubstr("; workers 0-2 stand still from 0.001 s on; "));
+  }
+}
+
+TEST(patience, does_not_end_when_the_last_frame_has_just_come) {
+  auto s = impatient("uniform:bandwidth=1000");
+  s.patience_s = 0.01;
+  for (const char* algorithm : {"ad-psgd", "d-psgd"})
+    EXPECT_EQ(simulate(prepare(tiny_run(algorithm, 2, 3)), s).summary.end, run_end::planned) << algorithm;
 }
 
 } // namespace

@@ -145,6 +145,7 @@ caf::actor spawn_injector(caf::actor_system& system, const experiment& e, const 
   return system.spawn(fault_injector, injector_setup{.board = board,
                                                      .workers = e.participants(),
                                                      .workers_per_node = around.workers_per_node,
+                                                     .masters = e.masters,
                                                      .on_switch = tell_others,
                                                      .wishes = around.wishes});
 }

@@ -179,6 +179,7 @@ void simulation::spawn_actors() {
                             injector_setup{.board = board_,
                                            .workers = run_->participants(),
                                            .workers_per_node = settings_.workers_per_node,
+                                           .masters = run_->masters,
                                            .on_switch = [this](std::size_t fault, bool on) { on_fault(fault, on); },
                                            .wishes = around_.wishes});
   if (settings_.processes || around_.faults.strikes_processes())

@@ -53,7 +53,7 @@ const numbers = [
   ["median", r => r.steps.at(r.steps.length >> 1) ?? "–"],
   ["most", r => r.steps.at(-1) ?? "–"],
   ["workers lost", r => r.summary?.lost ?? "–"],
-  ["workers returned", r => r.summary?.returned ?? "–"],
+  ["workers that came or came back", r => r.summary?.returned ?? "–"],
   ["changes of the members", r => r.summary?.views ?? "–"],
   ["end", r => r.summary?.end ?? "unfinished"],
 ];
