@@ -27,7 +27,7 @@ class measurement final : public algorithm {
 public:
   measurement(vec initial, const arguments& given)
       : x_(std::move(initial)), elements_(static_cast<std::size_t>(given.integer("kib")) * 1024 / sizeof(float)),
-        code_(given.text("code")), way_(elements_ < 64 << 10 ? route::halving : route::ring) {}
+        code_(given.text("code")), way_(collective_of(given)) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -115,7 +115,7 @@ private:
   std::uint64_t t_ = 0, calls_ = 0;
   std::size_t elements_;
   std::string code_;
-  route way_; ///< by the size of the vector: a small one waits for hops, not for bytes
+  route way_;
 };
 
 const algorithm_entry entry{
@@ -124,18 +124,19 @@ const algorithm_entry entry{
               .maths = "sum_i v_i",
               .reference = "none",
               .cost = "what it measures",
-              .parameters = {{.key = "kib",
-                              .kind = parameter::type::integer,
-                              .fallback = "1024",
-                              .meaning = "of a vector of 32-bit floats",
-                              .min = 1,
-                              .max = 1e6},
-                             {.key = "code",
-                              .kind = parameter::type::choice,
-                              .fallback = "dense",
-                              .meaning = "sums as they are, packets of --codec gathered and added, or added and "
-                                         "packed again by the owners of segments, or signs merged",
-                              .choices = {"dense", "gathered", "owners", "one-bit"}}}},
+              .parameters =
+                  with_collective({{.key = "kib",
+                                    .kind = parameter::type::integer,
+                                    .fallback = "1024",
+                                    .meaning = "of a vector of 32-bit floats",
+                                    .min = 1,
+                                    .max = 1e6},
+                                   {.key = "code",
+                                    .kind = parameter::type::choice,
+                                    .fallback = "dense",
+                                    .meaning = "sums as they are, packets of --codec gathered and added, or added and "
+                                               "packed again by the owners of segments, or signs merged",
+                                    .choices = {"dense", "gathered", "owners", "one-bit"}}})},
     .traits = {.exchange = exchange_pattern::all, .synchronous = true, .on_loss = interrupted_round::repeat},
     .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
       return std::make_unique<measurement>(s.initial, s.given);
