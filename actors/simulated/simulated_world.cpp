@@ -296,7 +296,7 @@ void simulation::look_for_trouble() {
   if (const auto master = lost_master())
     throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
                 "nobody takes its place: have its process started again, or cut it off for less than the patience");
-  // Else a frame is on its way, a gradient is computed, however long that takes, or who got one is about to run.
+  // Else a frame is on its way, or a gradient is computed, however long that takes, or a receiver is about to run.
   if (events_.empty() && !scheduler_.has_job())
     throw broken_promise(fmt::format("{}, and no fault is left; {}", silence, observer_.who_waits()));
 }
