@@ -197,6 +197,7 @@ case_cut() {
     await_steps "cut-$algorithm"
     cut_off gamma
     await "cut-$algorithm" "worker 2 is lost; 3 go on" 1
+    sleep "$cut_s" # a node comes back however long it was away
     heal gamma
     await "cut-$algorithm" "worker 2 comes back" 1
     interrupt "cut-$algorithm"

@@ -82,17 +82,19 @@ private:
                             std::function<void(const lane::ending&)> ended,
                             const std::optional<endpoint>& where = std::nullopt) {
     const auto place = lanes_.emplace(lanes_.end());
-    lane::owner whose{.longest_break = longest_break_,
-                      .opened = std::move(opened),
-                      .ended =
-                          [this, place, ended = std::move(ended)](const lane::ending& end) {
-                            ended(end);
-                            lanes_.erase(place);
-                            stop_if_over();
-                          },
-                      .connect_again = {},
-                      .look_for_peer = [this, place](const tcp::endpoint& door) { look_for_peer(door, *place); },
-                      .find = [this](const lane_id& id) { return opened_by_peer(id); }};
+    lane::owner whose{
+        .longest_break = longest_break_,
+        .opened = std::move(opened),
+        .ended =
+            [this, place, ended = std::move(ended)](const lane::ending& end) {
+              ended(end);
+              lanes_.erase(place);
+              stop_if_over();
+            },
+        .connect_again = {},
+        .look_for_peer = [this,
+                          place](const tcp::endpoint& door) { look_for_peer(door, *place, pause_between_attempts); },
+        .find = [this](const lane_id& id) { return opened_by_peer(id); }};
     if (where)
       whose.connect_again = [this, place, there = *where](bool at_once) {
         at_once ? connect_again(there, *place) : connect_later(there, *place);
@@ -182,27 +184,28 @@ private:
   }
 
   void connect_later(const endpoint& where, const std::weak_ptr<lane>& broken) {
-    after_a_pause(broken, [this, where, broken] { connect_again(where, broken); });
+    after_a_pause(broken, pause_between_attempts, [this, where, broken] { connect_again(where, broken); });
   }
 
   /// Asks until the lane goes on, or ends. The peer's process closes its connections one by one when it ends, the door
   /// perhaps as the last.
-  void look_for_peer(const tcp::endpoint& door, const std::weak_ptr<lane>& broken) {
+  void look_for_peer(const tcp::endpoint& door, const std::weak_ptr<lane>& broken, std::chrono::milliseconds pause) {
     const auto socket = std::make_shared<tcp::socket>(io_);
-    socket->async_connect(door, [this, door, broken, socket](asio::error_code e) {
+    socket->async_connect(door, [this, door, broken, socket, pause](asio::error_code e) {
       const auto l = broken.lock();
       if (!l || !l->is_apart())
         return;
       if (e == asio::error::connection_refused)
         return l->end("");
-      after_a_pause(broken, [this, door, broken] { look_for_peer(door, broken); });
+      const auto next = std::min(2 * pause, longest_pause); // it may stand still for long
+      after_a_pause(broken, pause, [this, door, broken, next] { look_for_peer(door, broken, next); });
     });
   }
 
   /// @param then unless the lane has ended by then
-  void after_a_pause(const std::weak_ptr<lane>& broken, std::function<void()> then) {
-    const auto pause = std::make_shared<asio::steady_timer>(io_, pause_between_attempts);
-    pause->async_wait([broken, pause, then = std::move(then)](asio::error_code) {
+  void after_a_pause(const std::weak_ptr<lane>& broken, std::chrono::milliseconds pause, std::function<void()> then) {
+    const auto timer = std::make_shared<asio::steady_timer>(io_, pause);
+    timer->async_wait([broken, timer, then = std::move(then)](asio::error_code) {
       if (!broken.expired())
         then();
     });

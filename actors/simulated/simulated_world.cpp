@@ -189,6 +189,7 @@ void simulation::run_one_actor() {
 /// Goes to the next moment at which an actor can do something: none can now.
 void simulation::advance() {
   ++happened_;
+  const bool is_under_way = !events_.empty(); // a frame or a gradient, or whoever gets it is about to run
   const auto& timers = scheduler_.clock().schedule();
   const auto timer = timers.empty() ? end_of_time : virtual_time{timers.begin()->first - began_};
   if (events_.empty() || timer < events_.top_time()) {
@@ -200,7 +201,7 @@ void simulation::advance() {
     while (choice_ && !events_.empty() && events_.top_time() == now_) // they may be seen in any order
       happen(events_.pop());
   }
-  look_for_trouble();
+  look_for_trouble(is_under_way);
 }
 
 void simulation::at(virtual_time time, event what) { events_.push(time, std::move(what)); }
@@ -283,7 +284,7 @@ std::optional<rank> simulation::lost_master() const {
   return std::nullopt;
 }
 
-void simulation::look_for_trouble() {
+void simulation::look_for_trouble(bool is_under_way) {
   const auto nothing_since = std::max({observer_.last_progress(), last_switch_, from_seconds(board_->last_end_s())});
   if (!settings_.check || passing_faults_ > 0 || now_ - nothing_since <= from_seconds(settings_.patience_s))
     return;
@@ -296,8 +297,7 @@ void simulation::look_for_trouble() {
   if (const auto master = lost_master())
     throw error(errc::failed, fmt::format("{}: {} is lost with its process", silence, run_->name_of(*master)),
                 "nobody takes its place: have its process started again, or cut it off for less than the patience");
-  // Else a frame is on its way, or a gradient is computed, however long that takes, or a receiver is about to run.
-  if (events_.empty() && !scheduler_.has_job())
+  if (!is_under_way) // else that may take however long
     throw broken_promise(fmt::format("{}, and no fault is left; {}", silence, observer_.who_waits()));
 }
 

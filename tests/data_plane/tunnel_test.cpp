@@ -193,12 +193,15 @@ TEST_F(tunnel_test, ends_at_once_where_the_process_behind_a_reset_connection_has
   EXPECT_TRUE(far.has_ended());
 }
 
-TEST_F(tunnel_test, ends_where_nothing_is_heard_of_who_has_opened_it) {
+TEST_F(tunnel_test, ends_where_nothing_is_heard_of_a_process_that_has_ended) {
   constexpr std::chrono::milliseconds patience{200};
   tunnel there{credentials{}, patience};
+  const auto where = listen(there);
+  const auto former = std::make_unique<tunnel>(credentials{})->listen({"127.0.0.1", 0}, [](int) {});
   lane_session session{{std::byte{1}}};
+  session.tell_door(former.port);
   const auto words = noise(1000, 5);
-  const auto cut_off = open_by_hand(listen(there).port, session, words);
+  const auto cut_off = open_by_hand(where.port, session, words);
   const local_end far{arrived.get_future().get()};
   EXPECT_EQ(far.hear(words.size()), words);
   EXPECT_TRUE(far.has_ended());

@@ -92,7 +92,8 @@ void lane::part() {
   far_.reset();
   const bool is_first_attempt = std::exchange(greeted_, false);
   if (is_first_attempt)
-    patience_.set(owner_.longest_break, [this] { give_up("has not been reached again"); });
+    patience_.set(is_silence_ ? longest_absence : owner_.longest_break,
+                  [this] { give_up("has not been reached again"); });
   if (opens())
     owner_.connect_again(is_first_attempt);
   else if (is_first_attempt && session_.peer_door() != 0)
@@ -162,6 +163,7 @@ bool lane::hear(const lane_hello& theirs) {
     return end("is not the process to which the connection was"), false;
   }
   greeted_ = true;
+  is_silence_ = false;
   silence_ = {};
   heard_ = asio::steady_timer::clock_type::now();
   asio::error_code gone;
@@ -197,7 +199,7 @@ void lane::watch() {
       has_sent_ = false; // since the sign
     }
     if (!ended_ && !is_apart() && is_silent()) {
-      far_gone_ = broken_ = true;
+      far_gone_ = broken_ = is_silence_ = true;
       advance();
     }
     if (!ended_)

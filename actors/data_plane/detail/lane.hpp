@@ -107,9 +107,10 @@ private:
   std::size_t hello_come_ = 0;
   bool has_begun_ = false, greeted_ = false; ///< on this stream
   bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
-  bool has_sent_ = false; ///< since the last sign of life
-  silence silence_;       ///< of a stream that this end has opened
-  silence::time heard_;   ///< time of the last bytes
+  bool has_sent_ = false;   ///< since the last sign of life
+  bool is_silence_ = false; ///< that has ended the last stream
+  silence silence_;         ///< of a stream that this end has opened
+  silence::time heard_;     ///< time of the last bytes
   std::array<bool, 5> waits_{};
 };
 

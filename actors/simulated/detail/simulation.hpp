@@ -94,7 +94,7 @@ private:
   void advance();
   void happen(event what);
   void on_fault(std::size_t index, bool on);
-  void look_for_trouble();
+  void look_for_trouble(bool is_under_way);
   /// Returns since when the plan of faults leaves the run alone; the end of time while it does not.
   virtual_time quiet_since() const;
   void complain(std::string what) { broken_ = broken_.value_or(std::move(what)); }
