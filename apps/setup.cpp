@@ -62,8 +62,8 @@ bool has_slow_network(const actors::experiment& e, const run_options& o) {
   return longest > slow_network * static_cast<double>(e.settings.batch) * o.world.sample_time_s;
 }
 
-/// Returns the length of the run without faults, or what its beginning lets expect. Absent where it fails: the run itself
-/// will tell why.
+/// Returns the length of the run without faults, or what its beginning lets expect. Absent where it fails: the run
+/// itself will tell why.
 std::optional<double> tried_seconds(const actors::experiment& e, const run_options& o,
                                     const std::shared_ptr<const actors::resumption>& from) {
   const auto same = std::make_shared<actors::experiment>(e);
