@@ -12,9 +12,10 @@ namespace gossamer::actors {
 
 /// Carries connections of CAF, which trusts all bytes from its sockets. CAF has one end of a pair of local sockets for
 /// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
-/// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds each. No message
-/// longer than the bound of a run comes out of a pair. A connection that is reset is made again, and nothing is lost; a
-/// pair ends when the other process has, or cannot be reached for a while.
+/// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds or half
+/// of `longest` each. No message longer than the bound of a run comes out of a pair. A connection that is reset or
+/// silent is made again, and nothing is lost. A pair ends when the other process has, or cannot be reached: for
+/// `longest` behind a reset, for a quarter of an hour where it fell silent, since it may have been cut off.
 ///
 /// Threads: safe.
 class tunnel {
@@ -33,7 +34,7 @@ public:
 
   static constexpr std::chrono::milliseconds longest_break{2000};
 
-  /// @param longest time for which a process may be out of reach
+  /// @param longest time for which a process may be out of reach whose connection was reset
   explicit tunnel(const credentials& shown, std::chrono::milliseconds longest = longest_break);
   tunnel(const tunnel&) = delete;
   tunnel& operator=(const tunnel&) = delete;

@@ -44,6 +44,8 @@ struct node_client {
   std::function<bool()> interrupted; ///< asked several times a second where the leader is: does the user want to stop?
   /// Called with each resolution that this process goes on by, for onlookers. May be empty.
   std::function<void(const consensus::resolution&)> on_resolution = {};
+  /// Called where this process leads with the number of each checkpoint that is whole, for onlookers. May be empty.
+  std::function<void(std::uint64_t)> on_checkpoint = {};
   std::function<void(const std::string&)> tell = [](const std::string&) {}; ///< a line worth showing
   std::function<void()> stop = [] {};                                       ///< a process asks for the end of the run
   /// Fills in the lines behind `next`, and moves it, where this node leads and somebody looks on from elsewhere.

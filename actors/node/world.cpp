@@ -172,6 +172,7 @@ node_setup setup_of(caf::actor_system& system, std::shared_ptr<const experiment>
   setup.spawn.checkpoint_writer = parts.spawn_checkpoint_writer;
   setup.from = parts.from;
   setup.faults = parts.faults;
+  setup.client.on_checkpoint = parts.on_checkpoint;
   return setup;
 }
 

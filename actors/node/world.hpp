@@ -21,8 +21,9 @@ struct world_parts {
   actors::witness* witness = nullptr;    ///< outlives the run; null: workers measure their time
   run_trace* trace = nullptr;            ///< as `witness`, in real time, beside what workers measure
   island_map islands = {};               ///< those between which payload is counted
-  work_clock* clock = nullptr;           ///< outlives the run; may be null
-  std::shared_ptr<const fault_board> faults = nullptr; ///< as in node_setup
+  std::function<void(std::uint64_t number)> on_checkpoint = {}; ///< as in node_client
+  work_clock* clock = nullptr;                                  ///< outlives the run; may be null
+  std::shared_ptr<const fault_board> faults = nullptr;          ///< as in node_setup
   /// A worker that no other actor of this process waits for may run on the thread that brings its frames.
   bool alone = false;
 };

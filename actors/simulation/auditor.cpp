@@ -274,7 +274,7 @@ void auditor::lie_within_cuts(const half_done& first, rank who, const std::strin
   const auto end = saved.upper_bound(std::max(first.saved, here));
   for (auto number = saved.upper_bound(std::min(first.saved, here)); number != end; ++number)
     if (workers_[before].saved.contains(*number))
-      complain(fmt::format("checkpoint {} has one half of {} only", *number, about));
+      tear(*number, about);
     else
       workers_[before].halved.try_emplace(*number, about);
 }
@@ -283,8 +283,20 @@ void auditor::saves(rank who, std::uint64_t number) {
   auto& halved = workers_[who].halved;
   workers_[who].saved.insert(number);
   if (const auto found = halved.find(number); found != halved.end())
-    complain(fmt::format("checkpoint {} has one half of {} only", number, found->second));
+    tear(number, found->second);
   halved.erase(halved.begin(), halved.upper_bound(number));
+}
+
+void auditor::tear(std::uint64_t checkpoint, const std::string& about) {
+  const auto& what = torn_.try_emplace(checkpoint, about).first->second;
+  if (whole_.contains(checkpoint))
+    complain(fmt::format("checkpoint {} has one half of {} only", checkpoint, what));
+}
+
+void auditor::completes(std::uint64_t number) {
+  whole_.insert(number);
+  if (const auto found = torn_.find(number); found != torn_.end())
+    tear(number, found->second);
 }
 
 void auditor::check_halves() {

@@ -67,6 +67,8 @@ public:
                         const vec& after);
   void claims_opposite(rank who, const exchange_half& half, const vec& delta);
   void saves(rank who, std::uint64_t number);
+  /// Hears that all parts of this checkpoint are safe: runs may go on from it. Others are given up, whatever they hold.
+  void completes(std::uint64_t number);
   void hands_over(rank who, rank heir, const vec& residual);
   void takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after);
   void recalls(rank who);
@@ -121,6 +123,7 @@ private:
   }
   bool both_live(const exchange& e) const;
   void lie_within_cuts(const half_done& first, rank who, const std::string& about);
+  void tear(std::uint64_t checkpoint, const std::string& about);
   bool is_master(rank i) const noexcept { return i >= first_master_; } ///< its actions outlive it, till it `recalls`
 
   std::size_t first_master_;
@@ -133,6 +136,8 @@ private:
   std::map<claim, std::map<rank, std::uint64_t>> equal_;       // hashes of the living workers' vectors
   std::map<claim, balance> balances_;
   std::map<exchange, half_done> halves_;
+  std::map<std::uint64_t, std::string> torn_; ///< checkpoints that have one half of the exchange which is named
+  std::set<std::uint64_t> whole_;             ///< those of which all parts are safe
   std::map<rank, halves_of_master> applied_, forgotten_;
   std::map<rank, bequest> handed_over_; // by the worker that leaves
   evaluation_record counted_;           // last

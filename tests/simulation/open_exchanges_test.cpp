@@ -122,6 +122,8 @@ private:
     if (!place.is_due())
       return;
     check_.saves(i, saved = place.due());
+    if (++parts_[saved] == workers)
+      check_.completes(saved);
     for (rank j = 0; j < workers; ++j)
       if ((i == 0) != (j == 0)) // the neighbours on a star
         send(i, j, {frame_kind::checkpoint, saved});
@@ -146,6 +148,7 @@ private:
   auditor check_;
   buffer_pool pool_;
   std::array<node, workers> nodes_;
+  std::map<std::uint64_t, std::size_t> parts_; ///< of each checkpoint that are safe
   std::array<std::array<std::deque<frame>, workers>, workers> ways_;
   std::uint64_t asked_ = 0, open_ = 0;
 };
@@ -180,6 +183,8 @@ TEST(auditor_of_checkpoints, notices_one_half_whichever_worker_saves_first) {
       EXPECT_EQ(p.broken(), "nothing is broken") << "worker 0 need not save it";
       p.check.saves(0, 3);
     }
+    EXPECT_EQ(p.broken(), "nothing is broken") << "it may be given up";
+    p.check.completes(3);
     EXPECT_THAT(p.broken(), HasSubstr("checkpoint 3 has one half of exchange 1 between 0 and 1 only"));
   }
 }
@@ -197,7 +202,19 @@ TEST(auditor_of_checkpoints, allows_halves_around_one_that_a_worker_leaves_out) 
   p.check.saves(1, 4);
   p.does_half(1, 2);
   p.check.saves(0, 4);
+  p.check.completes(4);
   EXPECT_THAT(p.broken(), HasSubstr("checkpoint 4 has one half of exchange 2"));
+}
+
+TEST(auditor_of_checkpoints, notices_a_half_that_is_done_when_its_checkpoint_is_whole) {
+  audited_pair p;
+  p.does_half(0, 1);
+  p.check.saves(0, 3);
+  p.check.saves(1, 3);
+  p.check.completes(3);
+  EXPECT_EQ(p.broken(), "nothing is broken") << "worker 1 may be lost before";
+  p.does_half(1, 1);
+  EXPECT_THAT(p.broken(), HasSubstr("checkpoint 3 has one half of exchange 1"));
 }
 
 struct search {

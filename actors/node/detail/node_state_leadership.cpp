@@ -327,6 +327,8 @@ void node_state::on_manifest_saved(const manifest_saved& m) {
   if (!leadership_)
     return;
   leadership_->saving.complete(m.whole.checkpoint);
+  if (setup_.client.on_checkpoint)
+    setup_.client.on_checkpoint(m.whole.checkpoint);
   const checkpoint_complete news{m.whole};
   self_->send(writer_, news);
   tell_others(news);

@@ -169,6 +169,7 @@ world_parts simulation::parts(std::uint32_t node) {
   parts.acknowledged = around_.faults.harms();
   parts.detection = from_seconds(settings_.detection_s);
   parts.witness = &observer_;
+  parts.on_checkpoint = [this](std::uint64_t number) { auditor_.completes(number); };
   parts.clock = &meter_;
   parts.faults = board_;
   return parts;
