@@ -61,6 +61,8 @@ std::string averagings(const actors::progress_record& p) {
   return p.averagings_per_step ? fmt::format("  {:.2f} averagings/step", *p.averagings_per_step) : "";
 }
 
+bool is_ad_psgd(std::string_view algorithm) { return algorithm.substr(0, algorithm.find(':')) == "ad-psgd"; }
+
 /// What has become of averagings of pairs, where there were any; and a warning where models hardly met. An algorithm of
 /// a program may exchange between pairs and count nothing.
 std::string averagings(const actors::run_summary& s) {
@@ -70,16 +72,12 @@ std::string averagings(const actors::run_summary& s) {
   const auto& [asked, done, dropped] = *r.averagings;
   if (asked + done + dropped == 0)
     return "";
-  const bool hardly_any = 10 * done < r.step;
-  const bool is_ad_psgd = s.algorithm.substr(0, s.algorithm.find(':')) == "ad-psgd";
-  return fmt::format("averagings of pairs: {} asked for, {} done, {} dropped\n{}{}", asked, done, dropped,
-                     hardly_any
-                         ? "fewer than one gradient in ten came with an averaging: gradients are faster than the "
-                           "links, so workers have learnt alone; raise --batch"
-                         : "",
-                     !hardly_any  ? ""
-                     : is_ad_psgd ? " or ad-psgd:in-flight, or set ad-psgd:owed\n"
-                                  : "\n");
+  auto text = fmt::format("averagings of pairs: {} asked for, {} done, {} dropped\n", asked, done, dropped);
+  if (10 * done < r.step)
+    text += fmt::format("fewer than one gradient in ten came with an averaging: gradients are faster than the links, "
+                        "so workers have learnt alone; raise --batch{}\n",
+                        is_ad_psgd(s.algorithm) ? " or ad-psgd:in-flight, or set ad-psgd:owed" : "");
+  return text;
 }
 
 void show_text(const std::string& text) { write_all(STDERR_FILENO, text); }

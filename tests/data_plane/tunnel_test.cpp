@@ -162,10 +162,14 @@ TEST_F(tunnel_test, gives_signs_of_life_while_it_has_nothing_to_say) {
     EXPECT_EQ(far.hear(12), std::vector<char>(12)) << "a record without bytes";
 }
 
-/// Opens a lane to a tunnel by hand, and says some words on it. @returns the connection, which must not be closed
-test::raw_connection open_by_hand(std::uint16_t port, lane_session& session, const std::vector<char>& words) {
-  test::raw_connection to{port};
+/// Opens a lane to a tunnel by hand, for a process that does not listen any more, and says some words on it.
+/// @returns the connection, which must not be closed
+test::raw_connection open_by_hand(std::uint16_t port, const std::vector<char>& words) {
+  const auto former = std::make_unique<tunnel>(credentials{})->listen({"127.0.0.1", 0}, [](int) {});
+  lane_session session{{std::byte{1}}};
+  session.tell_door(former.port);
   session.begin();
+  test::raw_connection to{port};
   to.send(session.gather()[0]);
   session.wrote(lane_hello_bytes);
   EXPECT_TRUE(session.hear({.id = session.id()}));
@@ -182,11 +186,8 @@ TEST_F(tunnel_test, ends_at_once_where_the_process_behind_a_reset_connection_has
   constexpr std::chrono::hours patience{1};
   tunnel there{credentials{}, patience};
   const auto where = listen(there);
-  const auto former = std::make_unique<tunnel>(credentials{})->listen({"127.0.0.1", 0}, [](int) {});
-  lane_session session{{std::byte{1}}};
-  session.tell_door(former.port);
   const auto words = noise(1000, 4);
-  const auto killed = open_by_hand(where.port, session, words);
+  const auto killed = open_by_hand(where.port, words);
   const local_end far{arrived.get_future().get()};
   EXPECT_EQ(far.hear(words.size()), words);
   EXPECT_EQ(testing_support::reset_connections_to(where.port), 1);
@@ -196,12 +197,8 @@ TEST_F(tunnel_test, ends_at_once_where_the_process_behind_a_reset_connection_has
 TEST_F(tunnel_test, ends_where_nothing_is_heard_of_a_process_that_has_ended) {
   constexpr std::chrono::milliseconds patience{200};
   tunnel there{credentials{}, patience};
-  const auto where = listen(there);
-  const auto former = std::make_unique<tunnel>(credentials{})->listen({"127.0.0.1", 0}, [](int) {});
-  lane_session session{{std::byte{1}}};
-  session.tell_door(former.port);
   const auto words = noise(1000, 5);
-  const auto cut_off = open_by_hand(where.port, session, words);
+  const auto cut_off = open_by_hand(listen(there).port, words);
   const local_end far{arrived.get_future().get()};
   EXPECT_EQ(far.hear(words.size()), words);
   EXPECT_TRUE(far.has_ended());
