@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/data_plane/detail/listening.hpp"
 #include "gossamer/actors/data_plane/detail/patience.hpp"
+#include "gossamer/actors/data_plane/detail/sockets.hpp"
 
 namespace gossamer::actors::detail {
 
@@ -10,6 +11,7 @@ doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run,
     : io_(io), where_(where), run_(run), patience_(patience), streams_(std::move(streams)),
       acceptor_(listen_at(io, where)), pause_(io) {
   where_.port = acceptor_.local_endpoint().port();
+  begin_unpaced(acceptor_.native_handle());
 }
 
 void doorway::open(welcome in) {

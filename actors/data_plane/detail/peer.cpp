@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <asio/connect.hpp>
 #include <asio/post.hpp>
 
 namespace gossamer::actors::detail {
@@ -81,8 +80,7 @@ void peer::connect() {
     complain_in_time();
   asio::error_code e;
   if (const auto numeric = asio::ip::make_address(address_.where.host, e); !e)
-    return connect_to(tcp::resolver::results_type::create(tcp::endpoint{numeric, address_.where.port},
-                                                          address_.where.host, std::to_string(address_.where.port)));
+    return connect_to({tcp::endpoint{numeric, address_.where.port}});
   resolver_.async_resolve(
       address_.where.host, std::to_string(address_.where.port),
       [this, trying = std::weak_ptr{wire_}](asio::error_code failure, const tcp::resolver::results_type& found) {
@@ -90,7 +88,7 @@ void peer::connect() {
           return;
         if (failure)
           return trouble("has a name that is not known: " + failure.message());
-        connect_to(found);
+        connect_to({found.begin(), found.end()});
       });
 }
 
@@ -113,17 +111,25 @@ void peer::complain_in_time() {
   });
 }
 
-void peer::connect_to(const tcp::resolver::results_type& where) {
+/// Tries them in turn. asio::async_connect does, too, but opens sockets where their options cannot be set in time.
+void peer::connect_to(std::vector<tcp::endpoint> where, std::size_t next) {
   give_it(longest_connect);
-  asio::async_connect(
-      wire_->bytes->socket(), where,
-      [this, trying = std::weak_ptr{wire_}, kept = wire_->bytes](asio::error_code e, const tcp::endpoint&) {
-        if (trying.expired())
-          return;
-        if (e)
-          return trouble("cannot be connected to: " + e.message());
-        connected();
-      });
+  auto& socket = wire_->bytes->socket();
+  const auto to = where.at(next);
+  asio::error_code ignored; // of a socket that cannot be opened: neither can it connect
+  socket.close(ignored);
+  socket.open(to.protocol(), ignored);
+  begin_unpaced(socket.native_handle());
+  socket.async_connect(to, [this, trying = std::weak_ptr{wire_}, kept = wire_->bytes, where = std::move(where),
+                            next = next + 1](asio::error_code e) mutable {
+    if (trying.expired())
+      return;
+    if (e && next < where.size())
+      return connect_to(std::move(where), next);
+    if (e)
+      return trouble("cannot be connected to: " + e.message());
+    connected();
+  });
 }
 
 void peer::connected() {

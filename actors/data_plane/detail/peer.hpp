@@ -8,6 +8,7 @@
 #include "gossamer/actors/data_plane/session.hpp"
 
 #include <asio/ip/tcp.hpp>
+#include <vector>
 
 namespace gossamer::actors::detail {
 
@@ -65,7 +66,7 @@ private:
   void connect();
   void give_it(std::chrono::milliseconds time);
   void complain_in_time();
-  void connect_to(const tcp::resolver::results_type& where);
+  void connect_to(std::vector<tcp::endpoint> where, std::size_t next = 0);
   void connected();
   void go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose);
   bool may_share_memory();

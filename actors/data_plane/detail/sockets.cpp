@@ -1,5 +1,7 @@
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
 
+#include "gossamer/actors/data_plane/detail/descriptor.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -7,6 +9,7 @@
 #include <cstring>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <string>
 #include <string_view>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -30,6 +33,30 @@ void set(int socket, int level, int option, int value) noexcept {
 }
 
 #ifdef TCP_CONGESTION
+/// A connection within a machine has no network to explore, and BBR's timers take two fifths of an all-reduce's
+/// processor time.
+constexpr std::string_view simplest = "reno";
+
+std::string congestion_control_of(int socket) {
+  std::array<char, 16> name{};
+  socklen_t size = name.size();
+  return getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0 ? std::string{name.data()}
+                                                                                  : std::string{};
+}
+
+void control_congestion(int socket, std::string_view name) noexcept {
+  setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size()));
+}
+
+bool paces(std::string_view congestion_control) { return congestion_control.starts_with("bbr"); }
+
+/// Undoes `begin_unpaced`.
+void give_back_pace(int socket) {
+  const descriptor fresh{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  if (const auto usual = congestion_control_of(fresh.get()); paces(usual) && congestion_control_of(socket) == simplest)
+    control_congestion(socket, usual);
+}
+
 /// True if both ends have the same address.
 bool stays_on_this_machine(int socket) noexcept {
   const auto host = [socket](auto get) {
@@ -64,13 +91,20 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
   return result_of(sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
+void begin_unpaced([[maybe_unused]] int socket) noexcept {
+#ifdef TCP_CONGESTION
+  if (paces(congestion_control_of(socket)))
+    control_congestion(socket, simplest);
+#endif
+}
+
 void tune(int socket, std::chrono::milliseconds patience) noexcept {
   set(socket, IPPROTO_TCP, TCP_NODELAY, 1);
 #ifdef TCP_CONGESTION
-  // There is no network to explore, and BBR's timers take a fifth of an all-reduce's processor time.
-  constexpr std::string_view simplest = "reno";
   if (stays_on_this_machine(socket))
-    setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, simplest.data(), simplest.size());
+    control_congestion(socket, simplest);
+  else
+    give_back_pace(socket);
 #endif
 #ifdef TCP_NOTSENT_LOWAT
   set(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, most_unsent_bytes);
