@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <set>
+#include <span>
 #include <sstream>
 #include <unistd.h>
 
@@ -64,18 +63,9 @@ std::uint64_t start_of(std::uint64_t process) {
 
 std::string present_boot() { return first_line_of("/proc/sys/kernel/random/boot_id"); }
 
+/// @returns 0, or the system's reason
 int replace(const fs::path& file, const std::string& text) {
-  const auto beside = file.string() + ".part";
-  std::FILE* out = std::fopen(beside.c_str(), "w");
-  if (out == nullptr)
-    return errno;
-  const bool written = std::fwrite(text.data(), 1, text.size(), out) == text.size();
-  if (std::fclose(out) != 0 || !written || std::rename(beside.c_str(), file.c_str()) != 0) {
-    const int why = errno;
-    std::remove(beside.c_str());
-    return why;
-  }
-  return 0;
+  return replace_by_renaming(file.string(), file.string() + ".part", std::as_bytes(std::span{text}), false);
 }
 
 } // namespace

@@ -26,6 +26,7 @@
 #include <fstream>
 #include <map>
 #include <thread>
+#include <utility>
 
 namespace gossamer::apps {
 
@@ -192,6 +193,8 @@ public:
                                                                   && result != object.end() && result->is_object())
                      known_[object["job"].get<std::string>()] = *result;
                  });
+    std::ifstream in{file_, std::ios::binary};
+    is_cut_ = in.seekg(-1, std::ios::end) && in.get() != '\n';
   }
 
   bool has(const std::string& key) const { return known_.contains(key); }
@@ -200,13 +203,16 @@ public:
   void keep(const std::string& key, const std::string& folder, const json& result) {
     known_[key] = result;
     std::ofstream out{file_, std::ios::app};
-    out << json{{"job", key}, {"folder", folder}, {"result", result}}.dump() << '\n' << std::flush;
+    out << (std::exchange(is_cut_, false) ? "\n" : "")
+        << json{{"job", key}, {"folder", folder}, {"result", result}}.dump() << '\n'
+        << std::flush;
     if (!out)
       throw error(errc::io, fmt::format("cannot write {}", file_.string()), "choose another folder with --out");
   }
 
 private:
   fs::path file_;
+  bool is_cut_ = false;               // within a line, by a disk that was full: the next would be part of it
   std::map<std::string, json> known_; // by the key of the job
 };
 

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer {
 
@@ -137,7 +138,7 @@ void make_folder(const std::string& path, const std::string& remedy) {
 }
 
 void write_text(const std::string& path, const std::string& text, const std::string& remedy) {
-  std::FILE* out = std::fopen(path.c_str(), "w");
+  std::FILE* out = std::fopen(path.c_str(), "we");
   const bool written = out != nullptr && std::fwrite(text.data(), 1, text.size(), out) == text.size();
   const int reason = errno;
   const bool closed = out != nullptr && std::fclose(out) == 0;
@@ -156,6 +157,8 @@ struct open_file {
     if (number >= 0)
       close(number);
   }
+  /// Some file systems say only here that there is no room.
+  bool close_now() { return close(std::exchange(number, -1)) == 0; }
   bool write_all(std::span<const std::byte> bytes) const {
     while (!bytes.empty()) {
       const auto now = write(number, bytes.data(), bytes.size());
@@ -166,16 +169,25 @@ struct open_file {
     return true;
   }
 
-  const int number;
+  int number;
 };
 
 /// @returns whether all went well; otherwise errno says what did not
-bool write_beside(const std::string& beside, std::span<const std::byte> bytes) {
-  const open_file out{beside, O_WRONLY | O_CREAT | O_TRUNC};
-  return out.number >= 0 && out.write_all(bytes) && fsync(out.number) == 0;
+bool write_all(const std::string& path, std::span<const std::byte> bytes, bool flushed) {
+  open_file out{path, O_WRONLY | O_CREAT | O_TRUNC};
+  return out.number >= 0 && out.write_all(bytes) && (!flushed || fsync(out.number) == 0) && out.close_now();
 }
 
 } // namespace
+
+int replace_by_renaming(const std::string& path, const std::string& beside, std::span<const std::byte> bytes,
+                        bool flushed) noexcept {
+  if (write_all(beside, bytes, flushed) && std::rename(beside.c_str(), path.c_str()) == 0)
+    return 0;
+  const int reason = errno;
+  unlink(beside.c_str());
+  return reason;
+}
 
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy) {
   namespace fs = std::filesystem;
@@ -187,11 +199,8 @@ void replace_durably(const std::string& path, std::span<const std::byte> bytes, 
   const auto beside = fmt::format("{}.part-{}", file, getpid()); // other processes may write the same file
   const auto slash = file.rfind('/');
   const auto folder = slash == std::string::npos ? std::string{"."} : file.substr(0, slash + 1);
-  if (!write_beside(beside, bytes) || std::rename(beside.c_str(), file.c_str()) != 0) {
-    const int reason = errno;
-    unlink(beside.c_str());
+  if (const int reason = replace_by_renaming(file, beside, bytes, true); reason != 0)
     throw error(errc::io, fmt::format("cannot write {}: {}", path, std::strerror(reason)), remedy);
-  }
   flush_folder(folder, remedy);
 }
 

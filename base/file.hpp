@@ -44,6 +44,12 @@ void write_text(const std::string& path, const std::string& text, const std::str
 /// Replaces the file, or the one that links lead to, so that the old or the new one is there, whole, whenever the
 /// machine stops; into what is no file, such as a device, it writes. @error errc::io; the old one is still there then
 void replace_durably(const std::string& path, std::span<const std::byte> bytes, const std::string& remedy);
+/// Replaces the file by one that is first written beside it: others see the old or the new one, whole. Links are not
+/// followed.
+/// @param flushed whether the bytes are on the disk before the name is
+/// @returns 0, or the system's reason; the old one is still there then, and nothing beside it
+int replace_by_renaming(const std::string& path, const std::string& beside, std::span<const std::byte> bytes,
+                        bool flushed) noexcept;
 /// Makes the names in this folder survive a stop of the machine. @error errc::io
 void flush_folder(const std::string& folder, const std::string& remedy);
 std::string_view without_byte_order_mark(std::string_view text) noexcept;

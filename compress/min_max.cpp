@@ -151,9 +151,8 @@ codec_entry min_max_codec() {
                                {.key = "rounding",
                                 .kind = parameter::type::choice,
                                 .fallback = "stochastic",
-                                .meaning =
-                                    "16 random bits an element are faster, and biased by less than 2^-16 of a level; "
-                                    "nearest is deterministic and biased",
+                                .meaning = std::string{"16 random bits an element are faster, and "} + halves_bias
+                                           + "; nearest is deterministic and biased",
                                 .choices = {"stochastic", "nearest", "16"}}}},
       .wire_number = min_max_wire_number,
       .make = [](const arguments& given, std::span<const tensor_shape>) -> std::unique_ptr<codec> {

@@ -16,6 +16,8 @@ namespace gossamer::compress::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "gossamer/compress/detail/mask_at.inl"
+
 /// Calls `action(tag, i)` for whole registers of elements, and for each single one behind them.
 template <class Action>
 HWY_INLINE void for_each_register(std::size_t size, Action action) {
@@ -40,20 +42,11 @@ HWY_INLINE void append(D d, V x, hn::Mask<D> mask, T* to) {
   hn::StoreU(hn::Compress(x, mask), d, to);
 }
 
-/// The mask of a register of elements from i on.
-template <class D>
-HWY_INLINE hn::Mask<D> mask_at(D d, const std::uint64_t* bits, std::size_t i) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(bits) + i / 8;
-  if (hn::Lanes(d) >= 8)
-    return hn::LoadMaskBits(d, bytes);
-  const std::uint8_t part[8] = {static_cast<std::uint8_t>(*bytes >> i % 8)};
-  return hn::LoadMaskBits(d, part);
-}
-
 std::size_t keep_places(const std::uint64_t* bits, std::size_t size, std::uint32_t first, std::uint32_t* places) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(bits);
   std::size_t kept = 0;
   const auto keep = [&](auto d, std::size_t i) HWY_ATTR {
-    const auto mask = mask_at(d, bits, i);
+    const auto mask = mask_at(d, bytes, i);
     append(d, places_from(d, first + i), mask, places + kept);
     kept += hn::CountTrue(d, mask);
   };
@@ -78,7 +71,8 @@ HWY_INLINE std::size_t keep(std::span<const float> v, std::uint32_t first, kept_
 }
 
 std::size_t keep_marked(std::span<const float> v, const std::uint64_t* bits, std::uint32_t first, kept_end to) {
-  return keep(v, first, to, [=](auto d, auto, std::size_t i) HWY_ATTR { return mask_at(d, bits, i); });
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(bits);
+  return keep(v, first, to, [=](auto d, auto, std::size_t i) HWY_ATTR { return mask_at(d, bytes, i); });
 }
 
 std::size_t keep_large(std::span<const float> v, const std::uint32_t* words, float level, std::uint32_t first,

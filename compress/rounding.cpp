@@ -11,7 +11,7 @@ parameter rounding_parameter() {
   return {.key = "rounding",
           .kind = parameter::type::choice,
           .fallback = "32",
-          .meaning = "random bits that round an element; 16 are faster, and biased by less than 2^-16 of a level",
+          .meaning = std::string{"random bits that round an element; 16 are faster, and "} + halves_bias,
           .choices = {"32", "16"}};
 }
 

@@ -15,6 +15,8 @@ namespace gossamer::compress::detail {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+#include "gossamer/compress/detail/mask_at.inl"
+
 constexpr std::size_t group = 64; // elements whose bits make one word
 
 /// Registers that are never longer than a group.
@@ -25,14 +27,6 @@ using lanes_of = hn::CappedTag<T, group>;
 struct mask_bits {
   std::uint8_t bytes[2 * sizeof(std::uint64_t)] = {};
 };
-
-template <class D>
-HWY_INLINE auto load_mask(D d, const mask_bits& m, std::size_t i) {
-  if (hn::Lanes(d) >= 8)
-    return hn::LoadMaskBits(d, m.bytes + i / 8);
-  const std::uint8_t part[8] = {static_cast<std::uint8_t>(m.bytes[i / 8] >> i % 8)};
-  return hn::LoadMaskBits(d, part);
-}
 
 /// Masks are stored in ascending order.
 template <class D, class M>
@@ -88,7 +82,7 @@ HWY_INLINE void unpack(const std::uint8_t* bits, Plus plus, float* v, std::size_
   const auto unpack_group = [&](std::size_t first, const mask_bits& m, float* to) HWY_ATTR {
     for (std::size_t i = 0; i < group; i += hn::Lanes(d)) {
       auto x = plus(d, first + i);
-      x = hn::IfThenElse(load_mask(d, m, i), x, hn::Neg(x));
+      x = hn::IfThenElse(mask_at(d, m.bytes, i), x, hn::Neg(x));
       if constexpr (accumulate)
         x = hn::Add(hn::LoadU(d, to + i), x);
       hn::StoreU(x, d, to + i);

@@ -1,6 +1,7 @@
 #include "gossamer/compute/partition.hpp"
 
 #include "gossamer/base/philox.hpp"
+#include "gossamer/compute/detail/empty_shards.hpp"
 
 #include <fmt/format.h>
 
@@ -74,16 +75,6 @@ std::vector<double> dirichlet_sums(double alpha, std::size_t count, random_seque
   return sums;
 }
 
-/// Moves one sample from the largest shard to each empty one.
-void give_everyone_one(shards& dealt) {
-  for (auto& shard : dealt)
-    if (shard.empty()) {
-      auto& largest = *std::ranges::max_element(dealt, {}, &indices::size);
-      shard.push_back(largest.back());
-      largest.pop_back();
-    }
-}
-
 shards deal_dirichlet(const arguments& given, const dataset& data, std::size_t workers, std::uint64_t seed) {
   need_classes(data, "dirichlet");
   auto random = sequence(seed);
@@ -100,7 +91,7 @@ shards deal_dirichlet(const arguments& given, const dataset& data, std::size_t w
       begin = end;
     }
   }
-  give_everyone_one(result);
+  detail::give_everyone_one(result, std::vector<bool>(workers, true));
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
+#include "gossamer/compute/detail/empty_shards.hpp"
 
 #include <fmt/format.h>
 
@@ -78,15 +79,6 @@ private:
   std::vector<bool> there_; ///< true for members, by rank
 };
 
-void give_everyone_one(shards& dealt, const std::vector<bool>& there) {
-  for (rank i = 0; i < dealt.size(); ++i)
-    if (there[i] && dealt[i].empty()) {
-      auto& largest = *std::ranges::max_element(dealt, {}, &std::vector<std::uint32_t>::size);
-      dealt[i].push_back(largest.back());
-      largest.pop_back();
-    }
-}
-
 void check(const shards& first, const std::vector<bool>& there) {
   std::size_t samples = 0;
   for (const auto& shard : first)
@@ -112,7 +104,7 @@ shards redeal(const shards& first, std::uint64_t seed, std::span<const std::uint
         moved.emplace_back(owner, sample);
   for (const auto& [owner, sample] : moved)
     dealt[owner].push_back(sample);
-  give_everyone_one(dealt, who.there());
+  detail::give_everyone_one(dealt, who.there());
   return dealt;
 }
 

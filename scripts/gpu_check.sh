@@ -56,7 +56,11 @@ if [[ $mode == fetch ]]; then
   fetch
   exit
 fi
-[[ $mode == debs ]] && unpack || scripts/install_dependencies.sh
+if [[ $mode == debs ]]; then # with `&&` and `||`, a package that cannot be unpacked would go unnoticed
+  unpack
+else
+  scripts/install_dependencies.sh
+fi
 [[ -d /usr/local/cuda/bin ]] && PATH=$PATH:/usr/local/cuda/bin
 
 logs=build/cuda/gpu_check

@@ -29,22 +29,23 @@ work=$PWD/build/for-packages
 cmake --preset release -B "$work" -D GOSSAMER_TESTS=OFF -D GOSSAMER_BENCH=OFF \
   -D CMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -D CMAKE_DISABLE_FIND_PACKAGE_Torch="$([[ ${TORCH-} == no ]] && echo ON || echo OFF)"
 cmake --build "$work" -j "${JOBS:-$(nproc)}"
+rm -rf "$work/debs" # OUT may hold packages of others, and $work those of another version
+(cd "$work" && cpack -B "$work/debs")
+debs=("$work"/debs/*.deb)
 mkdir -p "$out"
-rm -f "$out"/*.deb
-(cd "$work" && cpack -B "$out")
-rm -rf "$out/_CPack_Packages"
-ls -l "$out"/*.deb
+cp "${debs[@]}" "$out"
+(cd "$out" && ls -l "${debs[@]##*/}")
 [[ $check ]] || exit 0
 
 if command -v lintian >/dev/null; then
-  lintian --allow-root --fail-on error "$out"/*.deb
+  lintian --allow-root --fail-on error "${debs[@]}"
 fi
 codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
 chroot=$PWD/build/chroot-$codename
 [[ -e $chroot/etc/debian_version ]] || debootstrap --variant=minbase "$codename" "$chroot"
 mkdir -p "$chroot/packages"
 rm -f "$chroot"/packages/*
-cp "$out"/*.deb "$chroot/packages"
+cp "${debs[@]}" "$chroot/packages"
 mount --bind /proc "$chroot/proc"
 trap 'umount "$chroot/proc"' EXIT
 chroot "$chroot" /bin/bash -euo pipefail -s <<'INSIDE'

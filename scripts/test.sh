@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 scripts/install_dependencies.sh
 
 python=(-D GOSSAMER_PYTHON=OFF)
-if ${PYTHON:=python3} -c 'import nanobind, numpy, pytest' 2>/dev/null; then
+if "${PYTHON:=python3}" -c 'import nanobind, numpy, pytest' 2>/dev/null; then
   python=(-D GOSSAMER_PYTHON=ON -D Python_EXECUTABLE="$(command -v "$PYTHON")")
 else
   echo "The Python package is not tested: $PYTHON lacks nanobind, NumPy or pytest (scripts/check.sh python gets them)"

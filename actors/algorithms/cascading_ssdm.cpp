@@ -45,7 +45,7 @@ private:
 class cascading_ssdm final : public algorithm {
 public:
   cascading_ssdm(vec initial, const arguments& given)
-      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), rounds_(given),
+      : x_(std::move(initial)), m_(zeros_like(x_)), beta_(given.real32("beta")), rounds_(given),
         signs_(compress::make_codec(fmt::format("ssdm:bucket={}", given.integer("norm-bucket")))) {}
 
   task<> run(worker& w) override {

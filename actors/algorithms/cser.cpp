@@ -26,6 +26,7 @@
 // e_i to another, so that the sum of e stays the same.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 #include "gossamer/actors/run/codec_need.hpp"
 
 namespace gossamer::actors {
@@ -35,11 +36,10 @@ namespace {
 /// Parameters of the members of the family.
 struct family {
   std::shared_ptr<const compress::codec> c1 = {}, c2 = {}; // null: none
-  std::uint64_t period = 1;
+  step_rounds resets = {.length = 1};
   route way = route::ring;
 
-  bool resets_after(std::uint64_t t) const { return (t + 1) % period == 0; }
-  std::uint64_t next_exchange(std::uint64_t t) const { return c2 ? t : t / period * period + period - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const { return c2 ? t : resets.last_of(t); }
 };
 
 task<vec> moved(worker& w, const vec& x, std::uint64_t t) {
@@ -51,14 +51,14 @@ task<vec> moved(worker& w, const vec& x, std::uint64_t t) {
 
 class cser final : public algorithm {
 public:
-  cser(const vec& initial, family f) : s_(initial), e_(0.0f * initial), x_(initial), given_(std::move(f)) {}
+  cser(const vec& initial, family f) : s_(initial), e_(zeros_like(initial)), x_(initial), given_(std::move(f)) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       w.claim_equal("what the models have in common", t_, s_);
       const vec v = co_await moved(w, x_, t_);
       const auto update = part_of(w, v - x_, given_.c2.get(), purpose::shared_2, t_);
-      const auto* c1 = given_.resets_after(t_) ? given_.c1.get() : nullptr;
+      const auto* c1 = given_.resets.end_after(t_) ? given_.c1.get() : nullptr;
       const auto reset = part_of(w, e_ + update.residual, c1, purpose::shared_1, t_);
       std::vector parts{update, reset};
       co_await add_means(w, s_, std::move(parts), given_.way, t_);
@@ -97,7 +97,7 @@ public:
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       const vec v = co_await moved(w, x_, t_);
-      const bool resets = given_.resets_after(t_);
+      const bool resets = given_.resets.end_after(t_);
       const auto* c2 = as_released_ && resets ? nullptr : given_.c2.get();
       const auto* c1 = resets ? given_.c1.get() : nullptr;
       const auto update = part_of(w, as_released_ ? v : v - x_, c2, purpose::shared_2, t_);
@@ -128,17 +128,19 @@ std::shared_ptr<const compress::codec> codec_or_none(const algorithm_setup& s, s
   return s.given.text(key) == "none" ? nullptr : codec_of(s, key);
 }
 
-std::uint64_t period_of(const algorithm_setup& s) { return static_cast<std::uint64_t>(s.given.integer("period")); }
+step_rounds resets_of(const algorithm_setup& s) {
+  return {.length = static_cast<std::uint64_t>(s.given.integer("period"))};
+}
 
 std::unique_ptr<algorithm> make_cser(const algorithm_setup& s) {
-  family f{codec_or_none(s, "c1"), codec_or_none(s, "c2"), period_of(s), ring_or_direct(s.given)};
+  family f{codec_or_none(s, "c1"), codec_or_none(s, "c2"), resets_of(s), ring_or_direct(s.given)};
   if (!f.c1 && !f.c2)
     throw error(errc::usage, "cser has neither c1 nor c2, so its workers would never exchange anything",
                 "give one of them a codec; gossamer list codecs has all");
   if (s.given.is("implementation", "residual"))
     return std::make_unique<cser>(s.initial, std::move(f));
-  for (const char* key : {"c1", "c2"})
-    if (const auto& c = std::string_view{key} == "c1" ? f.c1 : f.c2)
+  for (const auto& [key, c] : {std::pair{"c1", f.c1}, std::pair{"c2", f.c2}})
+    if (c)
       require_linear(*c, std::string{key} + " of implementation=" + s.given.text("implementation"), s.given.nested(key),
                      s.codecs);
   return std::make_unique<cser_of_models>(s.initial, std::move(f), s.given.is("implementation", "model-blocks"));
@@ -253,7 +255,7 @@ algorithm_entry cser_pl_entry() {
       .traits = traits(),
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
         return std::make_unique<cser>(
-            s.initial, family{.c1 = codec_of(s, "c1"), .period = period_of(s), .way = ring_or_direct(s.given)});
+            s.initial, family{.c1 = codec_of(s, "c1"), .resets = resets_of(s), .way = ring_or_direct(s.given)});
       },
   };
 }

@@ -32,6 +32,7 @@
 #include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
 #include "gossamer/actors/collectives/packed_mean.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 #include "gossamer/actors/collectives/untold_move.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -45,9 +46,9 @@ namespace {
 class diloco final : public untold_move {
 public:
   explicit diloco(const algorithm_setup& s)
-      : theta_(s.initial), x_(s.initial), outer_(s.given, s.initial),
-        period_(static_cast<std::uint64_t>(s.given.integer("period"))), drop_(s.given.real32("drop")),
-        way_(ring_or_direct(s.given)) {}
+      : theta_(s.initial), x_(s.initial),
+        outer_(s.given, s.initial), rounds_{static_cast<std::uint64_t>(s.given.integer("period"))},
+        drop_(s.given.real32("drop")), way_(ring_or_direct(s.given)) {}
 
   task<> run(worker& w) override {
     if (drop_ > 0 && w.islands().are_shared())
@@ -57,7 +58,7 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if ((t_ + 1) % period_ == 0) {
+      if (rounds_.end_after(t_)) {
         const vec model = told(moved);
         const auto mean = co_await mean_of_models(w, model);
         if (mean)
@@ -83,7 +84,7 @@ public:
       x_ = theta_; // the donor brings its own steps, and those that it has inherited
     inherited_ = {};
   }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.last_of(t); }
 
 private:
   vec move() const override { return theta_ - x_; }
@@ -122,7 +123,7 @@ private:
   vec x_;
   std::uint64_t t_ = 0;
   outer_optimiser outer_;
-  std::uint64_t period_;
+  step_rounds rounds_;
   float drop_;
   route way_;
 };

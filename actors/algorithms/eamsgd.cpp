@@ -30,7 +30,7 @@ enum centre_request : std::uint32_t { ask_centre, move_centre };
 class elastic_worker final : public algorithm {
 public:
   explicit elastic_worker(const algorithm_setup& s)
-      : x_(s.initial), v_(0.0f * x_), moving_rate_(s.given.real32("moving-rate")),
+      : x_(s.initial), v_(zeros_like(x_)), moving_rate_(s.given.real32("moving-rate")),
         momentum_(s.given.real32("momentum")), period_(static_cast<std::uint64_t>(s.given.integer("period"))) {}
 
   task<> run(worker& w) override {

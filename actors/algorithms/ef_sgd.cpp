@@ -20,6 +20,7 @@
 // jumps from the mean over all to that over the survivors. A worker that comes back begins at x, e = 0.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/psync.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 
 namespace gossamer::actors {
 
@@ -27,8 +28,8 @@ namespace {
 
 class error_feedback final : public algorithm {
 public:
-  error_feedback(const vec& initial, std::uint64_t period, route way)
-      : common_(initial), x_(initial), e_(0.0f * initial), period_(period), way_(way) {}
+  error_feedback(const vec& initial, step_rounds rounds, route way)
+      : common_(initial), x_(initial), e_(zeros_like(initial)), rounds_(rounds), way_(way) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -37,7 +38,7 @@ public:
       vec v = x_;
       w.update(v, g, t_);
       const vec p = e_ + (v - x_);
-      if ((t_ + 1) % period_ == 0)
+      if (rounds_.end_after(t_))
         co_await synchronise(w, p);
       else
         e_ = p, x_ = v;
@@ -46,7 +47,7 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(common_)(x_)(e_)(t_); }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.last_of(t); }
   void inherit(worker&) override {
     x_ = common_;
     e_ *= 0;
@@ -67,7 +68,7 @@ private:
   vec x_;      ///< x_i
   vec e_;
   std::uint64_t t_ = 0;
-  std::uint64_t period_;
+  step_rounds rounds_;
   route way_;
 };
 
@@ -97,7 +98,7 @@ algorithm_entry ef_sgd_entry() {
                 .parameters = with_ring_or_direct()},
       .traits = traits("grbs:ratio=16", false),
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-        return std::make_unique<error_feedback>(s.initial, 1, ring_or_direct(s.given));
+        return std::make_unique<error_feedback>(s.initial, step_rounds{1}, ring_or_direct(s.given));
       },
   };
 }
@@ -119,8 +120,8 @@ algorithm_entry qsparse_local_sgd_entry() {
                                                     .min = 1}})},
       .traits = traits("grbs:ratio=4", true),
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-        return std::make_unique<error_feedback>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
-                                                ring_or_direct(s.given));
+        const step_rounds rounds{static_cast<std::uint64_t>(s.given.integer("period"))};
+        return std::make_unique<error_feedback>(s.initial, rounds, ring_or_direct(s.given));
       },
   };
 }

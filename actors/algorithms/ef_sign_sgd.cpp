@@ -31,7 +31,7 @@ namespace {
 class ef_sign_sgd final : public algorithm {
 public:
   ef_sign_sgd(vec initial, const arguments& given)
-      : x_(std::move(initial)), e_(0.0f * x_), common_(given.is("scale", "common")), way_(collective_of(given)),
+      : x_(std::move(initial)), e_(zeros_like(x_)), common_(given.is("scale", "common")), way_(collective_of(given)),
         code_(coding_of(given)), rounds_(given) {}
 
   task<> run(worker& w) override {
@@ -59,7 +59,7 @@ public:
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   void inherit(worker&) override {
-    e_ = 0.0f * x_;
+    e_ = zeros_like(x_);
     rounds_.inherit(x_, t_);
   }
   vec residual() const override { return e_; }

@@ -14,6 +14,7 @@
 // losses. The proximal step is an addition.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/algorithms/variance_reduction.hpp"
+#include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -27,13 +28,15 @@ namespace {
 class halp_master final : public svrg_master {
 public:
   explicit halp_master(const algorithm_setup& s)
-      : svrg_master(s), unrounded_(0 * s.initial), mu_(s.given.real("mu")),
+      : svrg_master(s), unrounded_(zeros_like(s.initial)), mu_(s.given.real("mu")),
         bits_(static_cast<int>(s.given.integer("model-bits"))) {}
 
 private:
   void further_fields(archive& a) override {
+    const vec before = unrounded_; // holds its place, so that what is read lies elsewhere
     a(unrounded_)(rounding_);
-    grid_ = nullptr; // drops the grid of the former state
+    if (unrounded_.data() != before.data())
+      grid_ = nullptr; // of the former state
   }
   void begin(worker&) override {
     unrounded_ *= 0;
@@ -60,10 +63,19 @@ private:
   }
 
   /// Distance of two levels. At the minimum any positive float will do.
+  /// @error errc::diverged where levels are no floats
   double distance() const {
-    const double levels = std::ldexp(1.0, bits_ - 1) - 1;
-    const double delta = std::sqrt(sum_of_squares(full_gradient().view())) / (mu_ * levels);
-    return std::max(delta, 2 * static_cast<double>(std::numeric_limits<float>::min()));
+    using floats = std::numeric_limits<float>;
+    const double half = std::ldexp(1.0, bits_ - 1); // of the levels
+    const double length = std::sqrt(sum_of_squares(full_gradient().view()));
+    const double delta = length / (mu_ * (half - 1));
+    if (!(delta * half <= static_cast<double>(floats::max())))
+      throw error(errc::diverged,
+                  fmt::format("training diverged at epoch {} of halp: its full gradient is {:.3g} long, and the grid "
+                              "would reach beyond the floats",
+                              epoch(), length),
+                  "lower --lr, or give halp a larger mu");
+    return std::max(delta, 2 * static_cast<double>(floats::min()));
   }
 
   vec unrounded_;              // z before rounding

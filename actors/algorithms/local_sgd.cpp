@@ -15,6 +15,7 @@
 // state of the furthest.
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/island_mean.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 
 namespace gossamer::actors {
 
@@ -22,16 +23,16 @@ namespace {
 
 class local_sgd final : public algorithm {
 public:
-  local_sgd(vec initial, std::uint64_t period, route way) : x_(std::move(initial)), period_(period), way_(way) {}
+  local_sgd(vec initial, step_rounds rounds, route way) : x_(std::move(initial)), rounds_(rounds), way_(way) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
-      if (t_ % period_ == 0)
+      if (rounds_.begin_at(t_))
         w.claim_equal("the average", t_, x_);
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if ((t_ + 1) % period_ == 0)
+      if (rounds_.end_after(t_))
         x_ = co_await mean_over_islands(w, moved, t_, exact_mean(way_));
       else
         x_ = co_await mean_of_island(w, moved, t_);
@@ -41,12 +42,12 @@ public:
 
   const vec& model() const override { return x_; }
   void fields(archive& a) override { a(x_)(t_); }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.last_of(t); }
 
 private:
   vec x_;
   std::uint64_t t_ = 0;
-  std::uint64_t period_;
+  step_rounds rounds_;
   route way_;
 };
 
@@ -75,8 +76,8 @@ algorithm_entry local_sgd_entry() {
                  .on_loss = interrupted_round::repeat,
                  .promises = {.most_exchanges_apart = 1}},
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
-        return std::make_unique<local_sgd>(s.initial, static_cast<std::uint64_t>(s.given.integer("period")),
-                                           ring_or_direct(s.given));
+        const step_rounds rounds{static_cast<std::uint64_t>(s.given.integer("period"))};
+        return std::make_unique<local_sgd>(s.initial, rounds, ring_or_direct(s.given));
       },
   };
 }

@@ -61,7 +61,7 @@ namespace {
 class marsit final : public algorithm {
 public:
   marsit(vec initial, const arguments& given)
-      : x_(std::move(initial)), c_(0.0f * x_), period_(static_cast<std::uint64_t>(given.integer("period"))),
+      : x_(std::move(initial)), c_(zeros_like(x_)), period_(static_cast<std::uint64_t>(given.integer("period"))),
         given_rate_(given.real32("global-rate")), decay_(given.real32("rate-decay")), way_(collective_of(given)),
         rounds_(given) {}
 
@@ -88,7 +88,7 @@ public:
   }
   std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.end_of_round(t); }
   void inherit(worker&) override {
-    c_ = 0.0f * x_;
+    c_ = zeros_like(x_);
     rounds_.inherit(x_, t_);
   }
   vec residual() const override { return c_; }

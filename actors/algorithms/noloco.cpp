@@ -23,6 +23,7 @@
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/island_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 #include "gossamer/actors/collectives/untold_move.hpp"
 #include "gossamer/base/error.hpp"
 
@@ -39,13 +40,13 @@ class noloco final : public untold_move {
 public:
   noloco(const vec& initial, const arguments& given)
       : phi_(initial), m_(zeros_like(initial)), x_(initial), momentum_(given.real32("outer-momentum")),
-        lr_(given.real32("outer-lr")), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+        lr_(given.real32("outer-lr")), rounds_{static_cast<std::uint64_t>(given.integer("period"))} {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
       const vec g = co_await w.start_gradient(x_, t_);
       w.update(x_, g, t_);
-      const bool is_outer = (t_ + 1) % period_ == 0;
+      const bool is_outer = rounds_.end_after(t_);
       if (is_outer) {
         x_ = told(x_);
         inherited_ = {};
@@ -72,7 +73,7 @@ public:
     m_ *= 0;
     x_ = phi_;
   }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.last_of(t); }
 
 private:
   vec move() const override { return phi_ - x_; }
@@ -126,7 +127,7 @@ private:
   vec x_;
   std::uint64_t t_ = 0;
   float momentum_, lr_;
-  std::uint64_t period_;
+  step_rounds rounds_;
 };
 
 void require_stable(const arguments& given) {

@@ -26,7 +26,7 @@ namespace {
 class sign_sgd final : public algorithm {
 public:
   sign_sgd(vec initial, const arguments& given)
-      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), way_(collective_of(given)),
+      : x_(std::move(initial)), m_(zeros_like(x_)), beta_(given.real32("beta")), way_(collective_of(given)),
         code_(coding_of(given)), rounds_(given) {}
 
   task<> run(worker& w) override {

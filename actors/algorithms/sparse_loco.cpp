@@ -19,6 +19,7 @@
 #include "gossamer/actors/algorithms/entries.hpp"
 #include "gossamer/actors/collectives/gathered_mean.hpp"
 #include "gossamer/actors/collectives/outer_step.hpp"
+#include "gossamer/actors/collectives/step_rounds.hpp"
 
 namespace gossamer::actors {
 
@@ -28,7 +29,7 @@ class sparse_loco final : public algorithm {
 public:
   sparse_loco(const vec& initial, const arguments& given)
       : theta_(initial), x_(initial), e_(zeros_like(initial)), mean_{given}, decay_(given.real32("decay")),
-        lr_(given.real32("outer-lr")), period_(static_cast<std::uint64_t>(given.integer("period"))) {}
+        lr_(given.real32("outer-lr")), rounds_{static_cast<std::uint64_t>(given.integer("period"))} {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {
@@ -36,7 +37,7 @@ public:
       const vec g = co_await w.start_gradient(x_, t_);
       vec moved = x_;
       w.update(moved, g, t_);
-      if ((t_ + 1) % period_ == 0) {
+      if (rounds_.end_after(t_)) {
         const vec progress = decay_ * e_ + (theta_ - moved);
         const auto message = w.encode(progress);
         theta_ -= lr_ * co_await mean_.of_all(w, message, t_);
@@ -56,7 +57,7 @@ public:
   vec residual() const override { return e_; }
   vec handed_over(const worker&) const override { return e_ + (theta_ - x_); }
   void take_over(const vec& residual) override { e_ += residual; }
-  std::uint64_t next_exchange(std::uint64_t t) const override { return t / period_ * period_ + period_ - 1; }
+  std::uint64_t next_exchange(std::uint64_t t) const override { return rounds_.last_of(t); }
 
 private:
   vec theta_;
@@ -65,7 +66,7 @@ private:
   std::uint64_t t_ = 0;
   gathered_mean mean_;
   float decay_, lr_;
-  std::uint64_t period_;
+  step_rounds rounds_;
 };
 
 } // namespace

@@ -28,8 +28,8 @@ namespace {
 class ssdm final : public algorithm {
 public:
   ssdm(vec initial, const arguments& given)
-      : x_(std::move(initial)), m_(0.0f * x_), beta_(given.real32("beta")), keeps_norm_(given.is("keep-norm", "true")),
-        way_(collective_of(given)), code_(coding_of(given)), rounds_(given),
+      : x_(std::move(initial)), m_(zeros_like(x_)), beta_(given.real32("beta")),
+        keeps_norm_(given.is("keep-norm", "true")), way_(collective_of(given)), code_(coding_of(given)), rounds_(given),
         signs_(compress::make_codec(
             fmt::format("ssdm:norm={},bucket={}", keeps_norm_ ? "sent" : "dropped", given.integer("norm-bucket")))) {}
 

@@ -53,7 +53,7 @@ public:
       }
       x_ = moved;
       if (leaving && !inherited_.empty())
-        parts_.put(inherited_, *leaving, 0.0f * parts_.of(inherited_, *leaving));
+        parts_.put(inherited_, *leaving, zeros_like(parts_.of(inherited_, *leaving)));
     }
     if (under_way)
       co_await under_way->mean; // others may still wait for this worker's part

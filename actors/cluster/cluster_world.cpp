@@ -92,6 +92,13 @@ run_settings settings_for_others(const experiment& e, const leader_settings& s) 
   return result;
 }
 
+/// Goes on with the faults after another leader, if the injector has stopped meanwhile.
+void begin_again(const caf::actor& injector, const caf::actor& node, std::chrono::duration<double> since_begin,
+                 const run_surroundings& around) {
+  if (around.wishes)
+    caf::anon_send(injector, start_faults{node, since_begin.count()});
+}
+
 } // namespace
 
 run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_settings& s,
@@ -134,11 +141,11 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   const auto places = places_of(plan);
   s.begins(places);
 
-  const real_time world{system, e, around, places[0].ranks.size()};
+  const auto world = std::make_shared<const real_time>(system, e, around, places[0].ranks.size());
   const auto to_node = std::make_shared<caf::actor>();
-  const scoped_life injector{spawn_injector(system, *e, world.board(), around, to_node)};
-  auto setup = setup_of(system, e, world.parts(plane.shared, 0, plan.homes));
-  join_others(setup, control, plane.shared, s, plan);
+  const scoped_life injector{spawn_injector(system, *e, world->board(), around, to_node)};
+  auto setup = setup_of(system, e, world->parts(plane.shared, 0, plan.homes));
+  join_others(setup, control, plane.shared, world, s, plan);
   for (const auto& member : all.nodes)
     setup.others.met[member.ready.node] = member.ready.handle;
   setup.others.offer = offer;
@@ -146,10 +153,13 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   setup.others.print = print;
   setup.client.stop = s.stop;
   const auto leads = std::make_shared<std::atomic<bool>>(true);
-  setup.client.observe = [&, leads, again = false]() mutable {
-    if (std::exchange(again, true))
+  setup.client.observe = [&, leads, to_node, injects = injector.actor, begins = system.clock().now(),
+                          again = false]() mutable {
+    if (std::exchange(again, true)) {
       s.leads_again(listens);
-    return while_leading(leads, {std::shared_ptr<void>{}, around.observer});
+      begin_again(injects, *to_node, system.clock().now() - begins, around);
+    }
+    return while_leading(leads, {std::shared_ptr<void>{}, around.observer}, injects);
   };
   setup.client.interrupted = around.interrupted;
   setup.client.steps_to = around.faults.needs_steps() ? injector.actor : caf::actor{};

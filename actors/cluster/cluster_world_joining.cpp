@@ -93,8 +93,8 @@ public:
   bool has_left() const { return has_left_; }
   /// Sets the actor that is told when this node shall leave.
   void leaves_through(caf::actor node) { node_ = std::move(node); }
-  std::shared_ptr<run_observer> lead(std::shared_ptr<run_observer> observer) const {
-    return while_leading(leads_, std::move(observer));
+  std::shared_ptr<run_observer> lead(std::shared_ptr<run_observer> observer, const caf::actor& injector) const {
+    return while_leading(leads_, std::move(observer), injector);
   }
 
 private:
@@ -260,18 +260,6 @@ run_surroundings surroundings_of(const run_offer& offer, const joining_settings&
   return around;
 }
 
-/// Switches faults as the leader does; says what does not fit.
-std::function<void(const switch_fault&)> switch_of(std::shared_ptr<const real_time> world,
-                                                   std::function<void(const std::string&)> tell) {
-  return [world = std::move(world), tell = std::move(tell)](const switch_fault& m) {
-    try {
-      world->switch_fault(m);
-    } catch (const error& problem) {
-      tell(problem.sentence());
-    }
-  };
-}
-
 /// Injects faults once this process leads, if it has wishes for them.
 class later_injector {
 public:
@@ -289,6 +277,7 @@ public:
     if (has_wishes_)
       caf::anon_send(injector_.actor, start_faults{*node_, now_s() - began_s_});
   }
+  const caf::actor& actor() const noexcept { return injector_.actor; }
 
 private:
   double now_s() const { return std::chrono::duration<double>(system_.clock().now().time_since_epoch()).count(); }
@@ -342,17 +331,16 @@ bool ask_and_take_part(const joining_settings& s, const preparation& prepare) {
       require_states(*parts.from, *e, ranks_of(plan, offer.node));
     auto setup = setup_of(system, e, parts);
     setup.number = offer.node;
-    join_others(setup, control, plane.shared, s, plan);
+    join_others(setup, control, plane.shared, world, s, plan);
     if (!plan.begins)
       setup.comes_as = own_process();
     setup.others.offer = offer;
     setup.others.files = files.actor;
     setup.others.print = print;
-    setup.others.switch_fault = switch_of(world, s.tell);
     injector.know_time(plan, around.from.get());
     setup.client.observe = [&, door] {
       injector.begin();
-      return here.lead(s.leads({e, offer.folder, *door, around.workers_per_node}));
+      return here.lead(s.leads({e, offer.folder, *door, around.workers_per_node}), injector.actor());
     };
     setup.client.interrupted = s.interrupted;
     setup.client.stop = s.stop;

@@ -2,7 +2,7 @@
 
 namespace gossamer::actors {
 
-local_steps::local_steps(const arguments& given) : count_(static_cast<std::uint64_t>(given.integer("local-steps"))) {}
+local_steps::local_steps(const arguments& given) : rounds_{static_cast<std::uint64_t>(given.integer("local-steps"))} {}
 
 void local_steps::move(worker& w, vec& x, const vec& d, std::uint64_t t, float share) const {
   x -= (share * w.learning_rate(t)) * d;
@@ -10,7 +10,7 @@ void local_steps::move(worker& w, vec& x, const vec& d, std::uint64_t t, float s
 }
 
 std::optional<local_steps::way> local_steps::went(worker& w, vec& x, const vec& g, std::uint64_t t, float share) {
-  if (count_ == 1) {
+  if (count() == 1) {
     auto step = w.direction(x, g, t);
     if (share != 1)
       step *= share;
@@ -20,7 +20,7 @@ std::optional<local_steps::way> local_steps::went(worker& w, vec& x, const vec& 
     start_ = x;
   vec y = x;
   move(w, y, w.direction(x, g), t, share);
-  if (t == end_of_round(t))
+  if (rounds_.end_after(t))
     return way{start_ - y, y};
   x = std::move(y);
   return std::nullopt;
@@ -28,9 +28,9 @@ std::optional<local_steps::way> local_steps::went(worker& w, vec& x, const vec& 
 
 std::optional<vec> local_steps::direction(worker& w, vec& x, const vec& g, std::uint64_t t) {
   vec d = w.direction(x, g);
-  if (count_ == 1)
+  if (count() == 1)
     return d;
-  if (t == end_of_round(t))
+  if (rounds_.end_after(t))
     return sum_ + d;
   if (begins_at(t)) {
     start_ = x;

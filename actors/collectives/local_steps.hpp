@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/collectives/step_rounds.hpp"
 #include "gossamer/actors/worker/worker.hpp"
 
 #include <optional>
@@ -21,11 +22,11 @@ public:
   explicit local_steps(const arguments& given);
 
   /// E
-  std::uint64_t count() const noexcept { return count_; }
-  bool begins_at(std::uint64_t t) const noexcept { return t % count_ == 0; }
-  std::uint64_t round_of(std::uint64_t t) const noexcept { return t / count_; }
+  std::uint64_t count() const noexcept { return rounds_.length; }
+  bool begins_at(std::uint64_t t) const noexcept { return rounds_.begin_at(t); }
+  std::uint64_t round_of(std::uint64_t t) const noexcept { return rounds_.round_of(t); }
   /// The last step of the round of step t: `algorithm::next_exchange`.
-  std::uint64_t end_of_round(std::uint64_t t) const noexcept { return (round_of(t) + 1) * count_ - 1; }
+  std::uint64_t end_of_round(std::uint64_t t) const noexcept { return rounds_.last_of(t); }
 
   struct way {
     vec step; ///< x - y_E
@@ -38,7 +39,7 @@ public:
   std::optional<vec> direction(worker& w, vec& x, const vec& g, std::uint64_t t);
   /// Sets x back to the model with which the round began, for the update of all.
   void go_back(vec& x) {
-    if (count_ > 1)
+    if (count() > 1)
       x = start_;
   }
 
@@ -53,14 +54,14 @@ public:
   }
 
   void fields(archive& a) {
-    if (count_ > 1)
+    if (count() > 1)
       a(start_)(sum_);
   }
 
 private:
   void move(worker& w, vec& x, const vec& d, std::uint64_t t, float share) const;
 
-  std::uint64_t count_;
+  step_rounds rounds_;
   vec start_;
   vec sum_; ///< of the directions, before the round's last step
 };

@@ -1,5 +1,6 @@
 #include "gossamer/actors/data_plane/lane_session.hpp"
 
+#include "gossamer/actors/data_plane/record.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>
@@ -12,20 +13,6 @@ namespace {
 
 constexpr std::array magic{std::byte{'G'}, std::byte{'L'}, std::byte{'N'}, std::byte{1}}; // the last is a version
 
-template <class Number>
-void put(Number value, std::byte* to) noexcept { // little-endian, whatever this machine is
-  for (std::size_t i = 0; i < sizeof value; ++i)
-    to[i] = static_cast<std::byte>(value >> 8 * i & 0xff);
-}
-
-template <class Number>
-Number get(const std::byte* from) noexcept {
-  Number value = 0;
-  for (std::size_t i = 0; i < sizeof value; ++i)
-    value |= static_cast<Number>(std::to_integer<Number>(from[i]) << 8 * i);
-  return value;
-}
-
 } // namespace
 
 written_lane_hello write(const lane_hello& h) noexcept {
@@ -33,14 +20,15 @@ written_lane_hello write(const lane_hello& h) noexcept {
   std::ranges::copy(magic, to.begin());
   to[4] = std::byte{h.goes_on};
   std::ranges::copy(h.id, to.begin() + 8);
-  put(h.received, to.data() + 24);
+  put_number(to.data() + 24, h.received);
   return to;
 }
 
 std::optional<lane_hello> read_lane_hello(std::span<const std::byte, lane_hello_bytes> bytes) noexcept {
   if (!std::ranges::equal(bytes.first(magic.size()), magic))
     return std::nullopt;
-  lane_hello h{.received = get<std::uint64_t>(bytes.data() + 24), .goes_on = bytes[4] != std::byte{}};
+  std::span<const std::byte> received = bytes.subspan(24);
+  lane_hello h{.received = take_number<std::uint64_t>(received), .goes_on = bytes[4] != std::byte{}};
   std::ranges::copy(bytes.subspan(8, h.id.size()), h.id.begin());
   return h;
 }
@@ -90,8 +78,7 @@ std::array<std::span<const std::byte>, 2> lane_session::gather() {
 }
 
 void lane_session::write_header(std::uint32_t count, std::uint64_t number) {
-  put(count, head_.data());
-  put(number, head_.data() + sizeof count);
+  put_number(put_number(head_.data(), count), number);
   head_begin_ = 0;
   head_end_ = header_bytes;
 }
@@ -121,7 +108,7 @@ bool lane_session::acknowledged(std::uint64_t received) {
     done_ = 0;
   }
   if (kept_.empty() && kept_.capacity() > longest_record)
-    kept_ = {};
+    kept_ = std::vector<std::byte>{}; // braces alone would keep the memory
   sent_ -= done;
   before_ = received;
   return true;
@@ -155,8 +142,9 @@ std::size_t lane_session::take(std::span<const std::byte>& come, std::span<std::
 
 void lane_session::read_header() {
   header_come_ = 0;
-  const auto count = get<std::uint32_t>(header_.data());
-  const auto number = get<std::uint64_t>(header_.data() + sizeof count);
+  std::span<const std::byte> header{header_};
+  const auto count = take_number<std::uint32_t>(header);
+  const auto number = take_number<std::uint64_t>(header);
   if (count == door_of_end && std::in_range<std::uint16_t>(number))
     peer_door_ = static_cast<std::uint16_t>(number);
   else if (!acknowledged(number))

@@ -4,7 +4,8 @@
 
 namespace gossamer::actors {
 
-/// Limits on the bytes of a peer, so that no peer can make a node allocate without bound.
+/// Limits on the bytes of a peer, so that no peer can make the data plane allocate without bound. They end at the
+/// workers, which keep frames out of turn (`channel`), and of lives that they have not heard of (`connections`).
 struct limits {
   std::uint64_t most_elements = compress::packet_most_elements; ///< of a frame's packet
   std::uint64_t most_frame_bytes = std::uint64_t{1} << 36;      ///< of one frame, with its headers

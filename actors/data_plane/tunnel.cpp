@@ -73,7 +73,7 @@ private:
       try {
         io_.run();
       } catch (const std::exception& e) { // no memory is left; patience ends the connections that it has stopped
-        note({.where = {}, .why = e.what()});
+        note(e);
       }
   }
 
@@ -131,7 +131,7 @@ private:
       guest->expect(longest_hello(longest_break_));
       guest->begin();
     } catch (const std::exception& e) { // ends this guest only
-      note({.where = {}, .why = e.what()});
+      note(e);
     }
   }
 
@@ -231,10 +231,15 @@ private:
         });
   }
 
-  void note(const hitch& what) {
+  void note(hitch what) {
     const std::scoped_lock lock{mutex_};
     if (!what.why.empty())
-      trouble_ = what;
+      trouble_ = std::move(what);
+  }
+  void note(const std::exception& e) {
+    hitch what;
+    what.why = e.what();
+    note(std::move(what));
   }
 
   void close() {

@@ -52,7 +52,7 @@ public:
   static constexpr int no_connection = -1; ///< of a peer that refuses it, or is gone: ask for the `trouble`
   static constexpr int no_answer = -2;     ///< of a peer that may live
 
-  /// Waits at most five seconds, until the peer has accepted what this end has shown.
+  /// Waits until the peer has accepted what this end has shown: at most five seconds, or `longest` if that is more.
   /// @returns the local end, which the caller closes, or one of the above
   int connect(const endpoint& where);
 

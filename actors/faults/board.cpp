@@ -71,7 +71,7 @@ bool fault_board::has(std::size_t index) const {
   return faults_.contains(index);
 }
 
-const fault& fault_board::at(std::size_t index) const {
+fault fault_board::at(std::size_t index) const {
   const std::scoped_lock lock{mutex_};
   return faults_.at(index);
 }

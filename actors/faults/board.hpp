@@ -46,8 +46,8 @@ public:
   /// One more than the largest index of a fault.
   std::size_t count() const;
   bool has(std::size_t index) const;
-  /// The reference stays valid. Requires a fault of that index.
-  const fault& at(std::size_t index) const;
+  /// Requires a fault of that index.
+  fault at(std::size_t index) const;
   /// As `fault_plan::last_end_s`.
   double last_end_s() const;
 

@@ -15,7 +15,6 @@ namespace {
 
 constexpr double last_begin = 0.7, last_end = 0.8; // shares of the horizon
 constexpr double regained_after_s = 5;             // time in which a process that has come back gets a vote
-constexpr std::size_t most_voters = 7;
 constexpr auto first_of_churn = static_cast<std::size_t>(fault_kind::leave);
 
 // Times at which absences end that have no end in the plan.
@@ -183,7 +182,7 @@ private:
 
   /// Most dead processes at a time, so that the other voters can agree.
   std::size_t most_dead() const {
-    return limits_.processes ? (std::min(nodes() + limits_.masters, most_voters) - 1) / 2 : 0;
+    return limits_.processes ? (std::min(nodes() + limits_.masters, most_coordinators) - 1) / 2 : 0;
   }
 
   bool draw_processes(fault& f) {

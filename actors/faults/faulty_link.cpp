@@ -3,6 +3,7 @@
 #include "gossamer/base/error.hpp"
 #include "gossamer/base/philox.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace gossamer::actors {
@@ -32,7 +33,7 @@ public:
 
 private:
   void pass_on(frame f, double delay_s) {
-    const std::chrono::nanoseconds delay{static_cast<std::int64_t>(1e9 * delay_s)};
+    const std::chrono::nanoseconds delay{static_cast<std::int64_t>(std::min(1e9 * delay_s, 1e18))}; // they add up
     if (delay.count() == 0)
       inner_->send(std::move(f));
     else

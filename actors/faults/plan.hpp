@@ -30,6 +30,9 @@ enum class fault_kind : std::uint8_t {
 };
 inline constexpr std::size_t fault_kinds = 12;
 
+/// The most processes that vote, as the agreement has it, which this room does not see.
+inline constexpr std::size_t most_coordinators = 7;
+
 /// True if the kind strikes links, and not workers.
 constexpr bool strikes_links(fault_kind kind) noexcept {
   return kind >= fault_kind::partition && kind <= fault_kind::throttle;

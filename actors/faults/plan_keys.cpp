@@ -28,7 +28,6 @@ constexpr kind_set names_workers{kill, pause, slow, leave, join, partition};
 constexpr kind_set on_links = kind_set::all_but(of_workers);
 constexpr double longest_s = 1e9; // in nanoseconds it fits into 64 bits
 constexpr double shortest_s = 1e-9;
-constexpr double most_coordinators = 7; // the most processes that vote
 
 constexpr std::array keys{
     fault_key{"workers", &fault::workers, names_workers, kind_set{}, "ranks, such as [0, 3]"},

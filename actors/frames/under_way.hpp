@@ -17,8 +17,8 @@ namespace gossamer::actors {
 /// Threads: one thread asks; shares may end on any.
 class under_way {
 public:
-  /// @param less called when an answer of `exceeds` is no longer true, at most once per true answer; runs on the thread
-  ///        that ends the share, so it should only leave a message
+  /// @param less called once when the first of the true answers of `exceeds` is no longer true: who still has no room
+  ///        asks again; runs on the thread that ends the share, so it should only leave a message
   explicit under_way(std::function<void()> less) : less_(std::move(less)) {}
 
   static std::shared_ptr<const void> share(std::shared_ptr<under_way> of, std::uint64_t bytes) {
@@ -31,7 +31,7 @@ public:
   bool exceeds(std::uint64_t most) noexcept {
     if (bytes_ <= most)
       return false;
-    wake_below_ = std::max(wake_below_.load(), most + 1); // the lowest level of several waiters wakes them all
+    wake_below_ = std::max(wake_below_.load(), most + 1); // the highest level of several waiters wakes them all
     return bytes_ > most; // a share that has ended meanwhile may not have seen the level
   }
 

@@ -1,5 +1,6 @@
 #include "gossamer/actors/hosting/injector.hpp"
 
+#include "gossamer/actors/protocol/resolution.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace gossamer::actors {
 namespace {
 
 constexpr double same_time_s = 1e-9; // sums of seconds are rounded
+
+static_assert(most_coordinators == consensus::most_voters, "a plan kills as many coordinators as there can be");
 
 std::chrono::nanoseconds nanoseconds_of(double s) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(1e9 * s));
@@ -34,11 +37,21 @@ public:
     recall_who_is_away();
     leave_plan();
     if (live_)
-      look();
+      look({++lead_});
+  }
+
+  void stop() {
+    if (!setup_.wishes)
+      return;
+    live_ = false;
+    on_.clear();
+    waiting_.clear();
+    waiting_for_steps_.clear();
+    away_.clear();
   }
 
   void begin(std::size_t index) {
-    const auto& f = at(index);
+    const auto f = at(index);
     board().begin(index, f.lasts_s ? now() + *f.lasts_s : fault_board::for_ever);
     tell(index, true);
     if (live_ && f.kind != fault_kind::join) // which has no end
@@ -63,14 +76,16 @@ public:
   }
 
   /// Ends and begins what is due in a live plan.
-  void look() {
-    self_->delayed_send(self_, nanoseconds_of(live_poll_s), look_for_faults{});
+  void look(const look_for_faults& m) {
+    if (!live_ || m.lead != lead_) // of a lead that is over
+      return;
+    self_->delayed_send(self_, nanoseconds_of(live_poll_s), m);
     const auto wished = setup_.wishes ? setup_.wishes->take() : fault_wishes::wished{};
     std::erase_if(on_, [&](const auto& one) {
       const auto [index, since] = one;
       if (wished.heal)
         board().set_length(index, rounded(now() - since));
-      const auto& lasts = at(index).lasts_s;
+      const auto lasts = at(index).lasts_s;
       const bool is_over = lasts && now() + same_time_s >= since + *lasts;
       if (is_over)
         end(index);
@@ -91,7 +106,7 @@ public:
 private:
   /// @param since_s time of the run at which this injector begins its work
   void await(std::size_t index, double since_s) {
-    const auto& f = at(index);
+    const auto f = at(index);
     if (board().is_on(index)) {
       if (f.kind != fault_kind::join)
         on_.emplace(index, f.at_s);
@@ -109,7 +124,7 @@ private:
   }
 
   fault_board& board() const { return *setup_.board; }
-  const fault& at(std::size_t index) const { return board().at(index); }
+  fault at(std::size_t index) const { return board().at(index); }
   double now() const { return std::chrono::duration<double>(self_->clock().now() - began_).count(); }
 
   void leave_plan() {
@@ -140,12 +155,12 @@ private:
 
   /// Returns none where whole processes are struck: no node can do that to itself.
   std::vector<rank> struck_by(std::size_t index) const {
-    const auto& f = at(index);
+    const auto f = at(index);
     return f.strikes_processes() ? std::vector<rank>{} : named_workers(f, setup_.workers, setup_.workers_per_node);
   }
 
   void tell_about(rank i, std::size_t index, bool on) {
-    const auto& f = at(index);
+    const auto f = at(index);
     if (f.kind == fault_kind::pause)
       self_->send(node_, pause_worker{i, on});
     else if (f.kind == fault_kind::kill && on)
@@ -158,7 +173,7 @@ private:
 
   /// Notes what keeps a worker away. @returns true if it joins, or if this fault was the last that kept it away
   bool comes(rank i, std::size_t index, bool on) {
-    const auto& f = at(index);
+    const auto f = at(index);
     auto& causes = away_[i];
     if (f.kind == fault_kind::join) {
       causes.clear();
@@ -189,6 +204,7 @@ private:
   caf::actor node_;
   caf::actor_clock::time_point began_;
   bool live_ = false;
+  std::uint64_t lead_ = 0; // number of times that a live plan has begun here
   std::vector<std::size_t> waiting_for_steps_;
   std::set<std::size_t> waiting_;              // of a live plan: those that begin at a time
   std::map<std::size_t, double> on_;           // of a live plan: those that are on, since when
@@ -200,9 +216,9 @@ private:
 caf::behavior fault_injector(caf::event_based_actor* self, injector_setup setup) {
   auto state = std::make_shared<injector>(self, std::move(setup));
   return {
-      [state](const start_faults& m) { state->start(m); },  [state](const begin_fault& m) { state->begin(m.index); },
-      [state](const end_fault& m) { state->end(m.index); }, [state](const step_report& r) { state->on_step(r); },
-      [state](const look_for_faults&) { state->look(); },
+      [state](const start_faults& m) { state->start(m); },      [state](const stop_faults&) { state->stop(); },
+      [state](const begin_fault& m) { state->begin(m.index); }, [state](const end_fault& m) { state->end(m.index); },
+      [state](const step_report& r) { state->on_step(r); },     [state](const look_for_faults& m) { state->look(m); },
   };
 }
 

@@ -216,15 +216,18 @@ private:
   std::optional<hosted_worker> worker_; // last: its coroutines refer to the rest
 };
 
-/// A paused worker leaves everything in its mailbox.
+/// A paused worker leaves everything in its mailbox, but for the reason why its compute actor ends: of that end itself
+/// CAF tells it at once.
 void pause(caf::stateful_actor<worker_state>* self) {
   self->state.tell_compute(pause_work{});
   self->set_default_handler(caf::skip);
-  self->become(caf::keep_behavior, caf::behavior{[self](resume_work m) {
-                 self->state.tell_compute(m);
-                 self->set_default_handler(caf::print_and_drop);
-                 self->unbecome();
-               }});
+  self->become(caf::keep_behavior,
+               caf::behavior{[self](resume_work m) {
+                               self->state.tell_compute(m);
+                               self->set_default_handler(caf::print_and_drop);
+                               self->unbecome();
+                             },
+                             [self](run_failed& why) { self->state.compute_failed(std::move(why)); }});
 }
 
 /// A GPU that fails takes this worker with it. Anything else ends the run.

@@ -3,13 +3,10 @@
 #include "gossamer/actors/fetch/served_files.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
 #include "gossamer/actors/node/interfaces.hpp"
+#include "gossamer/base/entropy.hpp"
 
 #include <caf/all.hpp>
 #include <fmt/format.h>
-
-#include <cerrno>
-#include <cstring>
-#include <unistd.h>
 
 namespace gossamer::actors {
 
@@ -24,8 +21,7 @@ static_assert(fetch_settings{}.window <= unreceived::most, "who asks for as much
 std::uint64_t drawn_receipt() {
   std::uint64_t drawn = 0;
   while (drawn == 0)
-    if (getentropy(&drawn, sizeof drawn) != 0)
-      throw error(errc::io, fmt::format("the system gives no random number: {}", std::strerror(errno)));
+    drawn = secret_number();
   return drawn;
 }
 

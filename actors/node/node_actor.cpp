@@ -262,6 +262,17 @@ caf::behavior node_actor(caf::stateful_actor<node_state>* self, const node_setup
   return {[self, started = std::move(started)](start_run) { start(self, started); }};
 }
 
+/// Checks an order that comes before the plan.
+bool makes_sense(const leave_run& m) {
+  try {
+    check(m, known_run{});
+    return true;
+  } catch (const error& e) {
+    spdlog::warn("an order to leave the run is left aside: {}", e.sentence());
+    return false;
+  }
+}
+
 caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
                                const std::function<node_setup(const cluster_plan&)>& prepare, const caf::actor& client,
                                const caf::actor& files) {
@@ -280,6 +291,8 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
             }
           },
           [=](const leave_run& m) {
+            if (!makes_sense(m))
+              return;
             self->send(client, m);
             self->quit();
           },

@@ -63,7 +63,7 @@ public:
   }
 
   void say_status(std::uint32_t control) {
-    if (auto why = refusal_of(join_request{.control = control}))
+    if (auto why = refusal_of(control))
       return answer(*std::move(why));
     answer(run_status{.algorithm = setup_.algorithm,
                       .nodes = static_cast<std::uint32_t>(setup_.nodes + 1),
@@ -72,7 +72,7 @@ public:
 
   /// Before the run there is nothing to see.
   void say_lines(const lines_request& m) {
-    if (auto why = refusal_of(join_request{.control = m.control}))
+    if (auto why = refusal_of(m.control))
       return answer(*std::move(why));
     answer(run_lines{});
   }
@@ -162,19 +162,17 @@ private:
   detail::refusals refusals_;
 };
 
+template <class... Messages>
+struct handing_on {
+  static auto to(caf::event_based_actor* self, const caf::actor& node) {
+    return std::tuple{[self, node](const Messages& m) { return self->delegate(node, m); }...};
+  }
+};
+
 /// Lets the node answer every process from now on.
 caf::behavior open_door(caf::event_based_actor* self, const caf::actor& node) {
   self->set_down_handler([](const caf::down_msg&) {});
-  return door_interface::behaviour(std::tuple{
-      [=](const join_request& m) { return self->delegate(node, m); },
-      [=](const node_ready& m) { return self->delegate(node, m); },
-      [=](const status_request& m) { return self->delegate(node, m); },
-      [=](const lines_request& m) { return self->delegate(node, m); },
-      [=](const stop_request& m) { return self->delegate(node, m); },
-      [=](const leave_request& m) { return self->delegate(node, m); },
-      [=](const greeting& m) { return self->delegate(node, m); },
-      [=](const catalogue_request& m) { return self->delegate(node, m); },
-  });
+  return door_interface::behaviour(messages_as<door_interface, handing_on>::to(self, node));
 }
 
 caf::behavior rendezvous_actor(caf::stateful_actor<rendezvous_state>* self, rendezvous_setup setup) {
@@ -206,13 +204,18 @@ std::optional<run_failed> nonsense_in(const Message& m) {
 
 } // namespace
 
-std::optional<run_failed> refusal_of(const join_request& m) {
-  if (m.control == control_version)
-    return nonsense_in(m);
+std::optional<run_failed> refusal_of(std::uint32_t control) {
+  if (control == control_version)
+    return std::nullopt;
   return run_failed{errc::usage,
                     fmt::format("it speaks version {} of the control messages, and the run's leader version {}",
-                                m.control, control_version),
+                                control, control_version),
                     "use the same version of the program on all nodes"};
+}
+
+std::optional<run_failed> refusal_of(const join_request& m) {
+  auto why = refusal_of(m.control);
+  return why ? why : nonsense_in(m);
 }
 
 std::optional<run_failed> refusal_of(const fingerprint& own, const node_ready& m) {

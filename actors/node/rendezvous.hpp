@@ -26,7 +26,9 @@ struct assembly {
   std::vector<member> nodes; ///< without the leader; numbered from 1 in this order
 };
 
-/// Returns why a node that speaks this version of the control messages cannot take part; `nullopt` if it can.
+/// Returns why a process that speaks this version of the control messages gets no answer; `nullopt` if it gets one.
+std::optional<run_failed> refusal_of(std::uint32_t control);
+/// Returns why a process that asks so cannot take part; `nullopt` if it can.
 std::optional<run_failed> refusal_of(const join_request& m);
 /// Returns why no node gets in: all places are taken, or the wanted one; errc::failed says that this may pass. There is
 /// no such place: errc::usage.

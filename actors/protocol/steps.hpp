@@ -23,7 +23,7 @@ struct decision {
   actors::parting parting = {};
 };
 
-/// node -> leader: reports of its workers since the last message, in order; for a new leader, the last of each
+/// node -> leader: reports of its workers since the last message, in order
 struct work_report {
   std::vector<step_report> steps;
   std::map<std::uint64_t, std::uint64_t> staleness; ///< number of `gradient_applied` of each staleness

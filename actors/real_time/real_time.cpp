@@ -100,7 +100,7 @@ void real_time::switch_fault(const actors::switch_fault& m) const {
     board_->add(m.index, parse_plan(m.fault, "a fault of the leader").faults.at(0));
   if (!board_->has(m.index))
     return;
-  const auto& lasts = board_->at(m.index).lasts_s;
+  const auto lasts = board_->at(m.index).lasts_s;
   m.on ? board_->begin(m.index, lasts ? now() + *lasts : fault_board::for_ever) : board_->end(m.index);
 }
 

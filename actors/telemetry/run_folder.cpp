@@ -92,7 +92,7 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
   // Otherwise this run could be resumed from a checkpoint of another one.
   if (fs::is_directory(folder_ / "checkpoints", problem))
     make_room(folder_ / "checkpoints");
-  open_files("w");
+  open_files("we");
 }
 
 run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)), has_begun_(true) {
@@ -117,7 +117,7 @@ void run_folder::take_back() {
         std::fputc('\n', out);
       });
     });
-  open_files("a");
+  open_files("ae");
   for (auto* file : {&metrics_, &events_})
     file->waiting.clear(); // older than the lines of the former writer
 }
@@ -138,7 +138,7 @@ void run_folder::write(std::string_view name, std::string_view text) {
 void run_folder::write(std::string_view name, const std::function<void(std::FILE*)>& content) {
   const auto file = folder_ / name;
   const auto beside = folder_ / fmt::format("{}.part", name);
-  std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "w")};
+  std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "we")};
   if (!out)
     refuse(file, std::strerror(errno));
   const auto give_up = [&] {
@@ -159,8 +159,10 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
   }
   std::error_code problem;
   fs::rename(beside, file, problem);
-  if (problem)
+  if (problem) {
+    give_up();
     refuse(file, problem.message().c_str());
+  }
 }
 
 void run_folder::on_evaluation(const evaluation_record& record) {

@@ -191,8 +191,6 @@ void worker::await_state() {
   discard_frames_before(views_.back()->number); // frames of the new view may be there already
   gate_.forget();
   at_gate_ = false;
-  change_.forget();
-  time_passed_.forget();
   cut_passed_.forget();
   gradient_signal_.forget();
   gradient_under_way_.reset();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <filesystem>
 #include <span>
 
@@ -22,15 +23,12 @@ void report(const report_options& o) {
 
 std::vector<std::string> report_into(const std::filesystem::path& run,
                                      const std::function<void(const std::string&)>& say) {
-  const auto page = run / "report.html", beside = run / "report.html.part"; // a file that exists is whole
-  std::error_code problem;
+  const auto file = (run / "report.html").string();
   try {
-    write_text(beside.string(), report_of({run.string()}), "");
-    std::filesystem::rename(beside, page, problem);
-    if (problem)
-      throw error(errc::io, fmt::format("cannot write {}: {}", page.string(), problem.message()));
+    const auto page = report_of({run.string()});
+    if (const int reason = replace_by_renaming(file, file + ".part", std::as_bytes(std::span{page}), false))
+      throw error(errc::io, fmt::format("cannot write {}: {}", file, std::strerror(reason)));
   } catch (const error& e) {
-    std::filesystem::remove(beside, problem);
     say(fmt::format("there is no report.html: {}", e.what()));
     return {};
   }

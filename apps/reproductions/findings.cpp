@@ -38,15 +38,16 @@ double mean(std::span<const double> values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Returns the position of the best rate.
+/// Less is better: a rate that diverged with any seed is behind all others, however good its mean is.
+std::pair<bool, double> badness(const measure& quality, std::span<const outcome> runs) {
+  const double m = mean(values_of(quality, runs));
+  return {std::ranges::any_of(runs, &outcome::diverged), quality.less_is_better ? m : -m};
+}
+
+/// Returns the position of the best rate; the first of equals.
 std::size_t best_of(const measure& quality, std::span<const std::vector<outcome>> runs) {
-  std::size_t best = 0;
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    const double before = mean(values_of(quality, runs[best])), now = mean(values_of(quality, runs[i]));
-    if (quality.less_is_better ? now < before : now > before)
-      best = i;
-  }
-  return best;
+  const auto best = std::ranges::min_element(runs, {}, [&](const auto& of_rate) { return badness(quality, of_rate); });
+  return static_cast<std::size_t>(best - runs.begin());
 }
 
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }

@@ -34,6 +34,12 @@ inline int rounds_of(double each, int n) {
   return std::clamp(static_cast<int>(batch_us / each), 2, most);
 }
 
+/// Number of batches that go unseen before: while connections, caches and the processes themselves settle.
+inline int unseen_batches(double each, int rounds) {
+  constexpr double settling_us = 500'000;
+  return static_cast<int>(std::ceil(settling_us / (each * rounds)));
+}
+
 /// Element i of a rank's vector, between -1 and 1: bits of the mixer of SplitMix64, which no code finds easy.
 inline float value(int rank, std::size_t i) {
   auto z = (static_cast<std::uint64_t>(rank) << 40) + i + 0x9E3779B97F4A7C15U;
@@ -80,7 +86,7 @@ inline void measure(int rank, int n, std::size_t kib, const std::function<void(f
     all_reduce(v.data(), count);
   const double each = total(rank == 0 ? (now_us() - start) / 3 : 0.0);
   const int rounds = rounds_of(each, n);
-  for (int batch = 0; batch < batches; ++batch) {
+  for (int batch = -unseen_batches(each, rounds); batch < batches; ++batch) {
     fill(v.data(), count, rank);
     total(0);
     const double began = now_us(), used = processor_us();
@@ -89,7 +95,7 @@ inline void measure(int rank, int n, std::size_t kib, const std::function<void(f
     const double took = (now_us() - began) / rounds;
     const double processors = total((processor_us() - used) / rounds);
     check_sum(v.data(), count, n, std::pow(n, rounds - 1));
-    if (rank == 0)
+    if (rank == 0 && batch >= 0)
       std::printf("R dense %d %zu %.2f %.2f\n", n, kib * 1024, took, processors);
   }
   std::fflush(stdout);

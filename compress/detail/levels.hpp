@@ -13,6 +13,8 @@ namespace gossamer::compress::detail {
 /// The stream whose halves of words round, so that no numbers of the given one are used twice.
 random_stream half_stream(const random_stream& random) noexcept;
 
+/// What 16 random bits an element do to the mean, for meanings of parameters.
+inline constexpr auto halves_bias = "biased by 2^-17 of a level at most";
 /// `rounding` of a codec: 32 or 16 random bits an element.
 parameter rounding_parameter();
 /// What it does, for the documentation of codecs.

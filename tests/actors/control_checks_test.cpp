@@ -87,6 +87,29 @@ TEST(a_process_that_has_just_come, knows_the_time_of_a_run_that_goes_on_from_a_c
   EXPECT_NEAR(nodes.shown_at_s(), 100, 1e-6) << "that before the checkpoint is part of it";
 }
 
+TEST(a_process_that_waits_for_the_plan, is_not_sent_away_by_nonsense) {
+  caf::actor_system_config config;
+  caf::actor_system system{config.set("scheduler.policy", caf::atom("testing"))};
+  auto& scheduler = dynamic_cast<caf::scheduler::test_coordinator&>(system.scheduler());
+  std::vector<std::string> orders;
+  const auto listens = [](caf::event_based_actor*, std::vector<std::string>* all) -> caf::behavior {
+    return {[all](const leave_run& m) { all->push_back(m.why); }};
+  };
+  const auto client = system.spawn(listens, &orders);
+  const auto node = spawn_node_later(
+      system, [](const cluster_plan&) { return node_setup{}; }, client);
+  const auto say = [&](const leave_run& m) {
+    caf::anon_send(node, m);
+    scheduler.run();
+    return orders.size();
+  };
+  EXPECT_EQ(say({.why = std::string((1 << 16) + 1, 'x')}), 0u);
+  EXPECT_EQ(say({.why = "", .code = static_cast<errc>(99)}), 0u);
+  EXPECT_EQ(say({.why = "it has failed"}), 1u);
+  caf::anon_send_exit(client, caf::exit_reason::kill);
+  scheduler.run();
+}
+
 TEST(nonsense, costs_the_node_that_says_it_and_no_other) {
   for (std::uint64_t seed = 1; seed <= test::tries(4); ++seed)
     for (std::uint32_t to = 0; to < 2; ++to) // node 0 leads

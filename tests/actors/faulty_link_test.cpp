@@ -136,6 +136,12 @@ TEST(faulty_link, holds_frames_back_until_their_delay_is_over) {
   EXPECT_THAT(f.delays, testing::ElementsAre(250ms, 250ms));
 }
 
+TEST(faulty_link, holds_frames_back_for_ever_where_delays_add_up_beyond_64_bits_of_nanoseconds) {
+  fixture f{std::vector<fault>(10, {.kind = fault_kind::delay, .seconds = 1e9})};
+  f.send(1);
+  EXPECT_THAT(f.delays, testing::ElementsAre(std::chrono::nanoseconds{std::int64_t{1'000'000'000} * 1'000'000'000}));
+}
+
 TEST(faulty_link, sends_what_it_holds_back_even_when_it_is_gone) {
   struct counting_link final : link {
     explicit counting_link(int& s) : sent(s) {}

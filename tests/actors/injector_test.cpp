@@ -20,10 +20,12 @@ caf::actor_system_config& with_virtual_time(caf::actor_system_config& config) {
 /// An injector whose node keeps the events that it hears of, and what it is to do.
 class injected {
 public:
-  explicit injected(std::shared_ptr<fault_board> board, std::size_t masters = 0)
-      : injector_(
-          system_.spawn(fault_injector,
-                        injector_setup{.board = std::move(board), .workers = 4, .masters = masters, .wishes = wishes})),
+  explicit injected(std::shared_ptr<fault_board> board, std::size_t masters = 0,
+                    std::shared_ptr<fault_wishes> wished = std::make_shared<fault_wishes>())
+      : wishes(std::move(wished)),
+        injector_(system_.spawn(
+            fault_injector,
+            injector_setup{.board = std::move(board), .workers = 4, .masters = masters, .wishes = wishes})),
         node_(system_.spawn([this]() -> caf::behavior {
           return {[this](const run_event& m) { events.push_back(m.what); }, [](const pause_worker&) {},
                   [this](const kill_worker& m) { orders.push_back("kill " + std::to_string(m.who)); },
@@ -41,6 +43,7 @@ public:
   }
 
   void start(double time_s) { caf::anon_send(injector_, start_faults{node_, time_s}); }
+  void stop() { caf::anon_send(injector_, stop_faults{}); }
   void pass(std::chrono::milliseconds time) {
     constexpr auto look = 100ms;
     for (scheduler_.run(); time.count() > 0; time -= look) {
@@ -49,7 +52,14 @@ public:
     }
   }
 
-  std::shared_ptr<fault_wishes> wishes = std::make_shared<fault_wishes>();
+  void report(const step_report& r) { caf::anon_send(injector_, r); }
+  /// Lets time pass. @returns the number of messages that the injector has sent itself for then
+  std::size_t looks_in(std::chrono::milliseconds time) {
+    scheduler_.run();
+    return scheduler_.advance_time(time);
+  }
+
+  std::shared_ptr<fault_wishes> wishes;
   std::vector<std::string> events, orders;
 
 private:
@@ -98,6 +108,58 @@ TEST(an_injector_that_follows_another_one, begins_what_is_to_come_and_what_is_wi
   all.pass(200ms);
   EXPECT_EQ(all.events.size(), 4u) << "all faults end";
   EXPECT_FALSE(board->is_on(0) || board->is_on(1));
+}
+
+TEST(an_injector_whose_process_leads_no_more, switches_nothing) {
+  const auto board = live_board();
+  board->add(0, pause_of(1, 0.5, 1));
+  board->add(1, pause_of(2, 1.5, 1));
+  board->add(2, {.kind = fault_kind::slow, .workers = {3}, .at_step = 10, .factor = 2});
+  injected all{board};
+  all.start(0);
+  all.pass(1000ms);
+  EXPECT_THAT(all.events, ElementsAre(HasSubstr("begins: worker 1 stands still")));
+  all.stop();
+  all.wishes->add(pause_of(0, 0, 1));
+  all.report({.source = 3, .step = 10});
+  all.pass(2000ms);
+  EXPECT_EQ(all.events.size(), 1u);
+}
+
+TEST(an_injector_whose_process_leads_again, leaves_alone_what_the_other_leader_has_done) {
+  const auto board = live_board();
+  board->add(0, pause_of(1, 0.5, 1));
+  board->add(1, pause_of(2, 1.5, 1)); // this one the other leader begins, and ends
+  board->add(2, pause_of(3, 4, 0.5));
+  injected all{board};
+  all.start(0);
+  all.pass(1000ms);
+  all.stop();
+  board->end(0); // as the other leader says
+  all.pass(2000ms);
+  all.start(3);
+  all.pass(1900ms);
+  EXPECT_THAT(all.events,
+              ElementsAre(HasSubstr("worker 1"), HasSubstr("begins: worker 3"), HasSubstr("ends: worker 3")));
+}
+
+TEST(an_injector_whose_process_leads_again, looks_for_faults_once_in_a_while) {
+  injected all{live_board()};
+  for (int lead = 0; lead < 5; ++lead) { // sooner than it looks again
+    all.start(0);
+    all.stop();
+  }
+  all.start(0);
+  EXPECT_EQ(all.looks_in(100ms), 6u) << "five of leads that are over";
+  EXPECT_EQ(all.looks_in(100ms), 1u);
+}
+
+TEST(an_injector_that_alone_knows_the_plan, goes_on_wherever_the_leader_is) {
+  injected all{std::make_shared<fault_board>(fault_plan{.faults = {pause_of(1, 0.5, 1)}}, 4, 1, 1), 0, nullptr};
+  all.start(0);
+  all.stop();
+  all.pass(2000ms);
+  EXPECT_EQ(all.events.size(), 2u);
 }
 
 // -- workers that several faults keep away ----------------------------------------------------------------------------

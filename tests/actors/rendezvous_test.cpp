@@ -1,5 +1,5 @@
 #include "gossamer/actors/cluster/detail/cluster_parts.hpp"
-#include "gossamer/actors/hosting/messages.hpp"
+#include "gossamer/actors/hosting/injector.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/real_time/real_time.hpp"
 
@@ -53,6 +53,44 @@ TEST(control_plane, makes_no_actor_for_a_process_that_connects) {
     self->request(found, caf::infinite, caf::get_atom::value)
         .receive([&](caf::actor_id latest) { EXPECT_EQ(latest, before) << "in life " << life; }, fail);
   }
+}
+
+TEST(a_process_of_a_run, switches_faults_as_whoever_leads_says) {
+  const auto e = prepare(small_run("d-psgd"));
+  detail::control_plane control{node_settings{}};
+  const auto world = std::make_shared<const real_time>(
+      control.system, e, run_surroundings{.faults = {.faults = {}, .live = true}}, e->settings.workers);
+  std::vector<std::string> told;
+  node_settings s;
+  s.tell = [&](const std::string& line) { told.push_back(line); };
+  node_setup setup;
+  setup.run = e;
+  cluster_plan plan;
+  plan.homes.resize(e->participants());
+  detail::join_others(setup, control, nullptr, world, s, plan);
+  const auto slow = [](rank who) {
+    return to_toml({.faults = {{.kind = fault_kind::slow, .workers = {who}, .factor = 3}}});
+  };
+  setup.others.switch_fault({.index = 5, .on = true, .fault = slow(1)});
+  EXPECT_EQ(world->board()->slow_down(1), 3);
+  setup.others.switch_fault({.index = 5, .on = false});
+  EXPECT_EQ(world->board()->slow_down(1), 1);
+  EXPECT_TRUE(told.empty());
+  setup.others.switch_fault({.index = 6, .on = true, .fault = slow(1000)});
+  EXPECT_THAT(told, ElementsAre(HasSubstr("1000")));
+}
+
+TEST(a_process_of_a_run, stops_its_injector_when_it_leads_no_more) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor injector{system};
+  const auto leads = std::make_shared<std::atomic<bool>>(false);
+  auto seen = detail::while_leading(leads, nullptr, caf::actor_cast<caf::actor>(injector));
+  EXPECT_TRUE(*leads);
+  EXPECT_FALSE(injector->has_next_message());
+  seen.reset();
+  EXPECT_FALSE(*leads);
+  injector->receive([](stop_faults) {}, caf::after(std::chrono::seconds(10)) >> [] { FAIL() << "it goes on"; });
 }
 
 TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {

@@ -208,6 +208,22 @@ TEST(halp, moves_on_by_steps_that_are_small_beside_the_model) {
     EXPECT_LT(std::abs(world.model(workers)[k] - c[k]), 5 * last_place) << k; // a float would stop 25 last places short
 }
 
+TEST(halp, diverges_where_its_grid_would_reach_beyond_the_floats) {
+  constexpr std::size_t dimension = 6;
+  buffer_pool pool;
+  const vec steep{pool, std::vector<float>(dimension, 1e38f)}; // its length over 0.05 is no float
+  tiny_world world{
+      {.topology = "complete", .workers = 1, .masters = 1, .synchronous = false, .steps = 10, .updates_per_epoch = 50},
+      testing_support::runs_with_master("halp", 1, vec{pool, dimension}),
+      [&](rank, std::uint64_t, const vec&) { return steep; }};
+  try {
+    world.run();
+    FAIL() << "no error";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::diverged) << e.what();
+  }
+}
+
 // T64
 TEST(halp, keeps_the_offset_on_a_grid_that_every_snapshot_centres_anew) {
   for (const double mu : {0.05, 5.0}) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -127,6 +128,19 @@ TEST_F(file_reading, finds_what_has_replaced_a_file_where_links_lead) {
   replace(link, "new");
   EXPECT_EQ(read_file(file, {.noun = "file", .most_bytes = 10}), "new");
   EXPECT_TRUE(std::filesystem::is_symlink(link));
+}
+
+TEST_F(file_reading, finds_the_old_file_and_nothing_beside_it_when_it_could_not_be_replaced) {
+  const auto file = write("old"), beside = file + ".part";
+  const auto text = std::as_bytes(std::span{std::string_view{"new"}});
+  std::filesystem::create_symlink("/dev/full", beside);
+  EXPECT_EQ(replace_by_renaming(file, beside, text, false), ENOSPC);
+  std::filesystem::create_directory(folder_ / "folder");
+  EXPECT_EQ(replace_by_renaming((folder_ / "folder").string(), beside, text, false), EISDIR);
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(beside)));
+  EXPECT_EQ(read_file(file, {.noun = "file", .most_bytes = 10}), "old");
+  EXPECT_EQ(replace_by_renaming(file, beside, text, true), 0);
+  EXPECT_EQ(read_file(file, {.noun = "file", .most_bytes = 10}), "new");
 }
 
 TEST_F(file_reading, finds_what_was_written_into_a_pipe) {

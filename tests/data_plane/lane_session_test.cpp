@@ -155,6 +155,18 @@ TEST(lane_session, has_no_room_while_the_connection_is_full_and_while_nothing_is
   EXPECT_NEAR(static_cast<double>(pushed), static_cast<double>(lane_session::most_kept), 60'000);
 }
 
+TEST(lane_session, gives_the_memory_of_what_is_acknowledged_back) {
+  two_ends all;
+  all.a.session.push(some_bytes(lane_session::longest_record + 1, 6));
+  EXPECT_NE(all.a.session.gather()[1].data(), nullptr) << "an empty part of what is kept";
+  all.connect();
+  while (all.move(1 << 20) > 0) {
+  }
+  all.b.session.give_sign(); // which acknowledges the rest
+  all.move(1000);
+  EXPECT_EQ(all.a.session.gather()[1].data(), nullptr);
+}
+
 TEST(lane_session, gives_signs_of_life_that_carry_nothing) {
   two_ends all;
   all.connect();

@@ -58,6 +58,15 @@ TEST(fault_board, leaves_frames_alone_while_nothing_is_on) {
   EXPECT_EQ(board.judge(0, 1, 3, bytes, 3), verdict{});
 }
 
+TEST(fault_board, hands_out_faults_that_stay_as_they_are_when_others_take_their_place) {
+  const fault lost{.kind = drop}, late{.kind = delay, .seconds = 1};
+  fault_board board{{{lost}}, 2, 1, seed};
+  const auto& first = board.at(0); // a reference, in case it is one into the board
+  board.add(0, late);
+  EXPECT_EQ(first, lost);
+  EXPECT_EQ(board.at(0), late);
+}
+
 TEST(fault_board, keeps_the_faults_that_are_awaited_until_they_begin) {
   const fault lost{.kind = drop}, slower{.kind = slow, .workers = {0}, .factor = 3};
   fault_board board{{{lost, slower}}, 2, 1, seed};

@@ -63,6 +63,17 @@ TEST_F(sweeping, does_not_believe_what_else_stands_in_its_results) {
   EXPECT_THAT(again.out, HasSubstr("0.1  -")) << "the last line is a result without an accuracy";
 }
 
+TEST_F(sweeping, keeps_results_behind_one_that_a_full_disk_has_cut) {
+  const words grid{"--vary", "lr=0.1"};
+  ASSERT_EQ(sweep(grid).status, 0);
+  const auto kept = read("sweep/results.jsonl");
+  write("sweep/results.jsonl", kept.substr(0, kept.size() / 2));
+  ASSERT_EQ(sweep(grid).status, 0);
+  const auto written = last_write_time(folder_ / "sweep/lr=0.1/summary.json");
+  ASSERT_EQ(sweep(grid).status, 0);
+  EXPECT_EQ(last_write_time(folder_ / "sweep/lr=0.1/summary.json"), written) << "the run was made again";
+}
+
 TEST_F(sweeping, repeats_a_run_when_a_file_has_changed) {
   const auto once = [&](const std::string& steps) {
     write("job.toml", "steps = " + steps + "\n");

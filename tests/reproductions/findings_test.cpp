@@ -81,17 +81,30 @@ TEST(chosen, never_takes_a_rate_that_diverged_with_any_seed) {
   EXPECT_TRUE(lost.curve.empty());
 }
 
-TEST(chosen, counts_accuracy_upwards) {
+outcome ended_with_accuracy(double share) {
+  auto o = ended_with(1);
+  o.evaluations.back().test_accuracy = share;
+  return o;
+}
+
+/// Chooses by the accuracy between the rates 0.1 and 0.2.
+std::optional<double> rate_by_accuracy(std::vector<std::vector<outcome>> runs) {
   reproduction r;
   r.rates = {0.1, 0.2};
   r.quality = test_accuracy();
-  const auto with_accuracy = [](double share) {
-    auto o = ended_with(1);
-    o.evaluations.back().test_accuracy = share;
-    return o;
-  };
-  const std::vector<std::vector<outcome>> runs{{with_accuracy(0.6)}, {outcome{}}};
-  EXPECT_EQ(chosen(r, {}, {}, runs).rate, 0.1);
+  return chosen(r, {}, {}, runs).rate;
+}
+
+TEST(chosen, counts_accuracy_upwards) {
+  EXPECT_EQ(rate_by_accuracy({{ended_with_accuracy(0.6)}, {ended_with_accuracy(0.7)}}), 0.2);
+  EXPECT_EQ(rate_by_accuracy({{ended_with_accuracy(0.6)}, {outcome{}}}), 0.1);
+}
+
+TEST(chosen, by_accuracy_never_takes_a_rate_that_diverged_with_any_seed_while_there_is_another) {
+  const std::vector<outcome> diverged{ended_with_accuracy(0.9), outcome{}}; // 0.45 if divergence counted as 0
+  EXPECT_EQ(rate_by_accuracy({{ended_with_accuracy(0.3), ended_with_accuracy(0.3)}, diverged}), 0.1);
+  EXPECT_EQ(rate_by_accuracy({diverged, {ended_with_accuracy(0.3), ended_with_accuracy(0.3)}}), 0.2);
+  EXPECT_EQ(rate_by_accuracy({{outcome{}, outcome{}}, diverged}), 0.2);
 }
 
 TEST(an_estimate, is_written_with_one_digit_of_its_interval) {

@@ -243,6 +243,13 @@ TEST_F(run_folders, leave_nothing_when_discarded) {
   EXPECT_FALSE(fs::exists(folder_ / "001-next"));
 }
 
+TEST_F(run_folders, hold_no_half_of_a_file_that_could_not_get_its_name) {
+  run_folder run{folder_ / "run", false};
+  fs::create_directories(run.path() / "faults.toml" / "of somebody");
+  EXPECT_THROW(run.write("faults.toml", "seed = 1\n"), error);
+  EXPECT_FALSE(fs::exists(run.path() / "faults.toml.part"));
+}
+
 TEST_F(run_folders, are_not_discarded_once_the_run_has_begun) {
   const std::map<std::string, std::function<void(run_folder&)>> beginnings{
       {"evaluated", [](run_folder& run) { run.on_evaluation({}); }},

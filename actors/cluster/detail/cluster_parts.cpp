@@ -156,19 +156,40 @@ endpoint announced(endpoint where, const node_settings& s) {
   return where;
 }
 
+namespace {
+
+/// Switches faults as the leader does; says what does not fit.
+std::function<void(const switch_fault&)> switch_of(std::shared_ptr<const real_time> world,
+                                                   std::function<void(const std::string&)> tell) {
+  return [world = std::move(world), tell = std::move(tell)](const switch_fault& m) {
+    try {
+      world->switch_fault(m);
+    } catch (const error& problem) {
+      tell(problem.sentence());
+    }
+  };
+}
+
+} // namespace
+
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
-                 const node_settings& s, const cluster_plan& plan) {
+                 std::shared_ptr<const real_time> world, const node_settings& s, const cluster_plan& plan) {
   actors::join_others(setup, plan, s.patience, net);
   setup.client.tell = s.tell;
   setup.client.read_lines = s.read_lines;
   setup.others.meet = [net, homes = plan.homes](const auto& there) { net->meet(addresses_of(there, homes)); };
+  setup.others.switch_fault = switch_of(std::move(world), s.tell);
   setup.others.connector = caf::actor_cast<caf::actor>(control.middleman());
 }
 
-std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer) {
+std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer,
+                                            const caf::actor& injector) {
   *leads = true;
   auto* const seen_by = observer.get();
-  const std::shared_ptr<void> lead{nullptr, [leads, observer = std::move(observer)](void*) { *leads = false; }};
+  const std::shared_ptr<void> lead{nullptr, [leads, observer = std::move(observer), injector](void*) {
+                                     *leads = false;
+                                     caf::anon_send(injector, stop_faults{});
+                                   }};
   return {lead, seen_by};
 }
 

@@ -7,6 +7,7 @@
 #include "gossamer/actors/node/node_actor.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/node/run_surroundings.hpp"
+#include "gossamer/actors/real_time/real_time.hpp"
 
 #include <caf/io/all.hpp>
 
@@ -107,14 +108,16 @@ caf::actor spawn_injector(caf::actor_system& system, const experiment& e, const 
 endpoint announced(endpoint where, const node_settings& s);
 
 /// Fills in what a node knows of the others, and the ways to them.
+/// @param world where faults are switched as the leader's injector does
 void join_others(node_setup& setup, control_plane& control, const std::shared_ptr<data_plane>& net,
-                 const node_settings& s, const cluster_plan& plan);
+                 std::shared_ptr<const real_time> world, const node_settings& s, const cluster_plan& plan);
 
 /// Whether this process leads. Threads: any.
 using lead_flag = std::shared_ptr<std::atomic<bool>>;
 
-/// Sets the flag until the node that gets this observer leads no more.
-std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer);
+/// Sets the flag until the node that gets this observer leads no more; then the injector stops.
+std::shared_ptr<run_observer> while_leading(const lead_flag& leads, std::shared_ptr<run_observer> observer,
+                                            const caf::actor& injector);
 
 /// The way of a node out of a run that goes on: clean, if that does not take too long.
 class departure {

@@ -1,5 +1,6 @@
 #include "gossamer/actors/cluster/detail/survival.hpp"
 
+#include "gossamer/actors/cluster/detail/cluster_parts.hpp"
 #include "gossamer/actors/hosting/last_states.hpp"
 #include "gossamer/actors/hosting/messages.hpp"
 
@@ -10,7 +11,6 @@ namespace gossamer::actors::detail {
 namespace {
 
 constexpr auto longest_rescue = std::chrono::seconds(2); // a worker may compute a gradient, or be paused
-constexpr auto look_every = std::chrono::milliseconds(100);
 
 std::vector<saved_worker> states_of_workers(caf::scoped_actor& self, const caf::actor& node, what_is_left& known) {
   std::vector<saved_worker> parts;

@@ -23,7 +23,8 @@ transfer send_some(int socket, std::span<const std::span<const std::byte>> piece
 /// For a socket that will connect or listen: keeps BBR away until `tune` knows whether both ends are on one machine.
 /// A connection that begins with BBR is paced by timers for good, also when it goes on with Reno.
 void begin_unpaced(int socket) noexcept;
-/// Sets the options of connections that carry frames, once they are connected; skips those that the system does not know.
+/// Sets the options of connections that carry frames, once they are connected; skips those that the system does not
+/// know.
 /// @param patience data without an answer for this long ends the connection, also where the peer's machine answers that
 /// its process reads nothing
 void tune(int socket, std::chrono::milliseconds patience) noexcept;

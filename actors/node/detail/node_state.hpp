@@ -233,6 +233,8 @@ private:
   void answer(Message m) {
     self_->send(caf::actor_cast<caf::actor>(self_->current_sender()), std::move(m));
   }
+  /// Tells the sender of the present message where the leader is.
+  void send_on() { answer(ask_there{seats()[protocol_->leader_node()].by.control}); }
 
   /// Watches all nodes where this one leads, or asks for it, and the voters otherwise. Also lets these nodes hear of
   /// it.

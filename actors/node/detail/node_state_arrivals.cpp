@@ -19,7 +19,7 @@ void node_state::on_join(const join_request& m) {
   if (auto why = refusal_of(m))
     return answer(*std::move(why));
   if (!leadership_)
-    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
+    return send_on();
   const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
   release_candidate(who); // it may have asked before
   const auto seat = protocol_->keep_seat(m.wanted == join_request::any_number ? std::nullopt : std::optional{m.wanted});
@@ -58,7 +58,7 @@ void node_state::on_ready(const node_ready& m) {
     return answer(*std::move(why));
   }
   if (!is_admitted) // a node that was silent keeps its place, or another one leads by now: a place may be free there
-    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
+    return send_on();
   auto& node = *others_->numbered(m.node);
   if (node.is_met()) // a former life that is silent, and may live
     caf::anon_send_exit(node.handle, caf::exit_reason::kill);
@@ -142,10 +142,10 @@ void node_state::connect_to(const remote_node& other) {
 // -- visitors ---------------------------------------------------------------------------------------------------------
 
 void node_state::say_status(std::uint32_t control) {
-  if (auto why = refusal_of(join_request{.control = control}))
+  if (auto why = refusal_of(control))
     return answer(*std::move(why));
   if (!leadership_)
-    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
+    return send_on();
   const auto p = progress(elapsed());
   run_status s{.algorithm = setup_.run->algorithm->about.name,
                .nodes = static_cast<std::uint32_t>(p.nodes),
@@ -166,10 +166,10 @@ void node_state::say_status(std::uint32_t control) {
 }
 
 void node_state::say_lines(const lines_request& m) {
-  if (auto why = refusal_of(join_request{.control = m.control}))
+  if (auto why = refusal_of(m.control))
     return answer(*std::move(why));
   if (!leadership_)
-    return answer(ask_there{seats()[protocol_->leader_node()].by.control});
+    return send_on();
   run_lines all{.leader = setup_.number, .next = m.next};
   setup_.client.read_lines(all);
   for (const auto& other : *others_)
@@ -188,7 +188,7 @@ void node_state::stop(std::uint32_t control) {
 void node_state::depart(const leave_request& m) {
   if (speaker() != nullptr)
     return obey(protocol_->leave());
-  if (auto why = refusal_of(join_request{.control = m.control}))
+  if (auto why = refusal_of(m.control))
     return answer(*std::move(why));
   const auto number = m.node == leave_request::whoever_is_asked ? setup_.number : m.node;
   const auto* other = others_->numbered(number);

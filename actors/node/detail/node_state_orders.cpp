@@ -44,10 +44,8 @@ void node_state::obey(const report_to& m) {
 void node_state::obey(const account_for& m) {
   leaders_end_.clear(); // the new leader tells it
   news_ = {};
-  if (const auto* leader = others_->numbered(m.leader); leader != nullptr && leader->is_met()) {
-    self_->send(leader->handle, std::exchange(news_, {}));
+  if (const auto* leader = others_->numbered(m.leader); leader != nullptr && leader->is_met())
     self_->send(leader->handle, books_);
-  }
 }
 
 void node_state::obey(const lead_taken&) {

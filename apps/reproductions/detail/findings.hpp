@@ -32,7 +32,8 @@ struct cell {
   bool diverged_with(std::size_t seed) const;
 };
 
-/// Chooses the rate with the best mean of `quality` over the seeds; the smaller rate of equals.
+/// Chooses, of the rates that diverged with no seed, or of all if there is none, that with the best mean of `quality`
+/// over the seeds; the first of equals.
 /// @param runs by rate, then seed
 cell chosen(const reproduction& r, const variant& method, const variant& setting,
             std::span<const std::vector<outcome>> runs);
