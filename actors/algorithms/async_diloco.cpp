@@ -207,7 +207,7 @@ private:
   }
   void forget(rank who) override {
     if (!left_.contains(who))
-      std::erase_if(batch_, [who](const auto& push) { return push.first == who; });
+      std::erase_if(batch_, [who](const auto& waiting) { return waiting.first == who; });
   }
   void act(worker& w) override {
     const auto enough = std::min(std::max<std::size_t>(quorum_, 1), w.members().size());

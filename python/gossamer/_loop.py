@@ -20,7 +20,7 @@ from ._evaluation import Evaluation
 from ._group import no_batches_in_advance, nothing_is_kept
 from ._keeping import Kept
 from ._step import Step
-from ._tensors import Tensors
+from ._tensors import Buffers, Tensors
 from .algorithm import chosen
 from .errors import usage_error
 from .functions import require_labels, source_of
@@ -29,6 +29,7 @@ from .results import load
 _pause_of_left_step_s = 0.15  # longer than a leader takes to look whether its program wants to stop
 _no_move_limit = 100  # the first steps; fewer happen with mixed precision, which skips steps
 _least_of_whole_run = 10  # steps of a shorter run, of which none has moved anything
+_steps_between_looks = 16  # at the names of the parameters: to walk through a module takes as long as a small step
 _uncounted = 65536  # samples of a run whose loop brings its own batches: only its steps mean anything
 
 
@@ -68,6 +69,9 @@ class Joined:
             self._source.keep_with(lambda: kept.save(), lambda words: kept.restore(words))
             if hasattr(optimiser, "state_dict") and hasattr(optimiser, "load_state_dict"):
                 self._kept.add({"optimiser": optimiser})
+            buffers = Buffers(module, tensors.names)
+            if buffers.state_dict():
+                self._kept.add({"buffers": buffers})
         self._settings = settings = chosen(self._source, settings)
         if batch is not None:
             self._settings = {"batch": batch, **settings}
@@ -233,6 +237,11 @@ class Joined:
             )
         if self._takes_gradients:
             return
+        if "workers" in settings:
+            raise usage_error(
+                "workers= is given, and the processes are the workers: several in one would share its optimiser",
+                "leave it out; gossamer launch --hosts localhost:4 -- python ... has four",
+            )
         for key in ("lr", "optimiser", "schedule"):
             if key in settings:
                 raise usage_error(
@@ -292,6 +301,8 @@ class Joined:
 
     def _hand_over(self, job: "_gossamer.Job", loss: float) -> None:
         tensors = self._tensors
+        if self._group is None and job.step % _steps_between_looks == 0:
+            tensors.check_names()
         if self._gradient is not None:
             tensors.gradients(self._gradient)
             self._source.answer_gradient(job, loss, self._gradient.numpy())

@@ -44,6 +44,36 @@ def _put(t: Any, value: torch.Tensor) -> None:
     t.copy_(value)
 
 
+def _replaced(name: str) -> Exception:
+    return usage_error(
+        f"the parameter {name} has been replaced by another tensor during the run",
+        "change its values in place (copy_, load_state_dict), or move the module before join",
+    )
+
+
+class Buffers:
+    """The persistent buffers of a module that do not travel, as one object that can be kept."""
+
+    def __init__(self, module: torch.nn.Module, travels: Collection[str]):
+        self._module, self._travels = module, travels
+
+    def state_dict(self) -> dict[str, torch.Tensor]:
+        persistent = self._module.state_dict()
+        return {
+            name: buffer
+            for name, buffer in self._module.named_buffers()
+            if name in persistent and name not in self._travels
+        }
+
+    def load_state_dict(self, state: dict[str, torch.Tensor]) -> None:
+        own = self.state_dict()
+        if own.keys() != state.keys():
+            raise ValueError(f"the module has the buffers {sorted(own)}, and the state those of {sorted(state)}")
+        with torch.no_grad():
+            for name, buffer in own.items():
+                buffer.copy_(state[name])
+
+
 class Tensors:
     """The parameters of a module that are trained, as one flat vector in main memory; its running statistics behind
     them, where they are averaged too.
@@ -53,6 +83,7 @@ class Tensors:
 
     def __init__(self, module: torch.nn.Module, with_statistics: bool = False, group: Any = None):
         self.has_statistics, self.group = with_statistics, group
+        self._module = module
         # Shared parameters have one name here, and travel once.
         named: list[tuple[str, torch.Tensor]] = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
@@ -125,12 +156,27 @@ class Tensors:
         self.write()
 
     def check_places(self) -> None:
+        """Notes a parameter whose values are elsewhere by now; of models that share their memory with the vector."""
         for name, p, place in zip(self.names, self.parameters, self._places):
             if p.data_ptr() != place:
+                raise _replaced(name)
+
+    def check_names(self) -> None:
+        """Notes a parameter that another one has replaced, and one that has been unfrozen since."""
+        known = dict(zip(self.names, self.parameters))
+        present = dict(self._module.named_parameters())
+        for name, p in present.items():
+            if name in known and known[name] is not p:
+                raise _replaced(name)
+            if name not in known and p.requires_grad:
                 raise usage_error(
-                    f"the parameter {name} has been replaced by another tensor during the run",
-                    "change its values in place (copy_, load_state_dict), or move the module before join",
+                    f"the parameter {name} requires a gradient now, and did not when the module joined: it would stay "
+                    "each process's own",
+                    "unfreeze it before join, with a rate of 0 until it is to move",
                 )
+        for name, p in known.items():
+            if p.requires_grad and name not in present:
+                raise _replaced(name)
 
     def gradients(self, to: torch.Tensor) -> None:
         sizes = [p.numel() for p in self.parameters]
