@@ -48,6 +48,23 @@ def test_a_run_goes_on_to_the_bits_of_the_run_that_was_not_cut_off(algorithm):
     assert resumed[2].last_epoch == 40 and run.summary["epoch"] == 2
 
 
+def normed():
+    torch.manual_seed(1)
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(6), torch.nn.Linear(6, 1))
+    own = torch.optim.AdamW(net.parameters(), lr=0.05)
+    return net, own, torch.optim.lr_scheduler.StepLR(own, step_size=7, gamma=0.5)
+
+
+def test_a_run_goes_on_with_the_buffers_of_its_checkpoint():
+    whole, cut, resumed = normed(), normed(), normed()
+    train(*whole, algorithm="all-reduce-sgd", steps=40, out="whole")
+    train(*cut, algorithm="all-reduce-sgd", steps=20, checkpoint=1000, out="cut")
+    train(*resumed, steps=40, resume="cut", out="resumed")
+    assert whole[0][0].num_batches_tracked == 40
+    for name, value in whole[0].state_dict().items():
+        assert torch.equal(value, resumed[0].state_dict()[name]), name
+
+
 def test_another_name_is_refused():
     train(*parts(), steps=5, checkpoint=1000, out="cut")
     net, own, scheduler = parts()

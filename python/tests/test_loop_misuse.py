@@ -40,11 +40,35 @@ def train(net, **settings):
         ({"optimiser": torch.optim.SGD}, "pass one of torch.optim"),
         ({"net": "net", "optimiser": torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=1)}, "the module is a str"),
         ({"help": True}, "help is no setting"),
+        ({"workers": 2}, "the processes are the workers"),
     ],
 )
 def test_what_cannot_join_is_refused(settings, sentence):
     with pytest.raises(gossamer.UsageError, match=sentence):
         joined(**settings).__enter__()
+
+
+def replace(net):
+    net.weight = torch.nn.Parameter(net.weight.detach().clone())
+
+
+def unfreeze(net):
+    net.late = torch.nn.Parameter(torch.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [(replace, "weight has been replaced by another tensor"), (unfreeze, "late requires a gradient now")],
+)
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])  # in place, and copied
+def test_parameters_that_come_later_are_noticed(change, sentence, kind):
+    net = torch.nn.Linear(3, 1).to(kind)
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        with joined(net, epochs=10) as run:
+            for step in run:
+                if step.number == 5:
+                    change(net)
+                step.done(1.0)
 
 
 def test_a_loop_after_one_that_left_its_step_is_refused():
