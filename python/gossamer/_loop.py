@@ -44,6 +44,8 @@ class Joined:
             raise usage_error(
                 f"the optimiser is {optimiser!r}", "pass one of torch.optim, or None, to hand over gradients"
             )
+        if evaluate is not None and not callable(evaluate):
+            raise usage_error(f"evaluate is {evaluate!r}", "pass a function of the module, or leave it out")
         self._check(settings, samples, batch)
         self._counted = samples
         self._module, self._group = module, group

@@ -69,6 +69,9 @@ class Step:
                 else "a direction is handed over, but join got no optimiser",
                 "pass None for the optimiser to hand over gradients, which Gossamer's own optimiser applies with lr=",
             )
+        if loss is None or (isinstance(loss, torch.Tensor) and loss.numel() != 1):
+            given = "None" if loss is None else f"a tensor of the shape {tuple(loss.shape)}"
+            raise usage_error(f"the loss of step {self.number} is {given}", "pass the mean loss over the minibatch")
         value = float(loss.detach() if isinstance(loss, torch.Tensor) else loss)
         self._is_done = True
         self._run._hand_over(self._job, value)

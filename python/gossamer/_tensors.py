@@ -88,6 +88,9 @@ class Tensors:
         named: list[tuple[str, torch.Tensor]] = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         if not named:
             raise usage_error("the module has no parameter that requires a gradient", "unfreeze what is to be trained")
+        for name, p in named:
+            if torch.nn.parameter.is_lazy(p):
+                raise usage_error(f"the parameter {name} has no shape yet", "call the module once before join")
         if with_statistics:
             named += running_statistics(module).items()
         self.names = [name for name, _ in named]
@@ -97,6 +100,8 @@ class Tensors:
             raise usage_error(
                 f"the module's parameters are on {' and '.join(devices)}", "move the module to one device"
             )
+        if devices == ["meta"]:
+            raise usage_error(f"the parameter {self.names[0]} is on the device meta, without values", "give it some")
         kinds = {p.dtype for p in self.parameters}
         if not all(kind.is_floating_point for kind in kinds):
             raise usage_error(f"the module has parameters of {kinds}", "train floating-point parameters")

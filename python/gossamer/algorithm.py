@@ -109,6 +109,8 @@ def chosen(source: "_gossamer.Source", settings: dict[str, Any]) -> dict[str, An
         raise usage_error(
             f"algorithm is {given!r}", "name a built-in one, or pass a class that is derived from gossamer.Algorithm"
         )
+    if given.run is Algorithm.run:
+        raise usage_error(f"the class {given.__name__} has no run", "write async def run(self, w)")
     if given.exchange not in ("neighbours", "all"):
         raise usage_error(f"{given.__name__}.exchange is {given.exchange!r}", "allowed: 'neighbours', 'all'")
     name = re.sub(r"[^a-z0-9]+", "-", given.__name__.lower()).strip("-")

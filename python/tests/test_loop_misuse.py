@@ -41,11 +41,23 @@ def train(net, **settings):
         ({"net": "net", "optimiser": torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=1)}, "the module is a str"),
         ({"help": True}, "help is no setting"),
         ({"workers": 2}, "the processes are the workers"),
+        ({"evaluate": 3}, "evaluate is 3"),
+        ({"net": torch.nn.LazyLinear(1), "optimiser": None}, "weight has no shape yet; call the module once"),
+        ({"net": torch.nn.Linear(3, 1, device="meta")}, "weight is on the device meta"),
+        ({"algorithm": type("Idle", (gossamer.Algorithm,), {})}, "the class Idle has no run"),
     ],
 )
 def test_what_cannot_join_is_refused(settings, sentence):
     with pytest.raises(gossamer.UsageError, match=sentence):
         joined(**settings).__enter__()
+
+
+@pytest.mark.parametrize(("loss", "what"), [(None, "None"), (torch.ones(2), r"a tensor of the shape \(2,\)")])
+def test_a_loss_is_one_number(loss, what):
+    with pytest.raises(gossamer.UsageError, match="the loss of step 0 is " + what):
+        with joined() as run:
+            for step in run:
+                step.done(loss)
 
 
 def replace(net):
