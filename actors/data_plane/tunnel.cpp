@@ -24,9 +24,8 @@ using asio::ip::tcp;
 /// The part of a tunnel that runs on its thread.
 class tunnel::hub {
 public:
-  hub(const credentials& shown, std::chrono::milliseconds longest_break)
-      : shown_(shown), longest_break_(longest_break), acceptor_(io_), pause_(io_), end_(io_),
-        thread_([this] { run(); }) {}
+  hub(const credentials& shown, std::chrono::milliseconds longest)
+      : shown_(shown), longest_break_(longest), acceptor_(io_), pause_(io_), end_(io_), thread_([this] { run(); }) {}
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
   ~hub() {
