@@ -262,17 +262,17 @@ void simulation::on_fault(std::size_t index, bool on) {
     --passing_faults_;
 }
 
-/// Returns the fault that is on, will never end, and is the likeliest to keep others waiting; null if there is none.
-const fault* simulation::endless_fault() const {
+/// Returns the fault that is on, will never end, and is the likeliest to keep others waiting, if there is one.
+std::optional<fault> simulation::endless_fault() const {
   for (const auto kind : blamed)
     for (const auto index : endless_)
-      if (const auto& f = board_->at(index); f.kind == kind)
-        return &f;
-  return nullptr;
+      if (auto f = board_->at(index); f.kind == kind)
+        return f;
+  return std::nullopt;
 }
 
 virtual_time simulation::quiet_since() const {
-  const bool is_quiet = passing_faults_ == 0 && endless_fault() == nullptr;
+  const bool is_quiet = passing_faults_ == 0 && !endless_fault();
   return is_quiet ? std::max(last_switch_, from_seconds(board_->last_end_s())) : end_of_time;
 }
 
@@ -290,7 +290,7 @@ void simulation::look_for_trouble(bool is_under_way) {
     return;
   const auto silence =
       fmt::format("at {:.9g} s: no step since {:.9g} s", to_seconds(now_), to_seconds(observer_.last_step()));
-  if (const auto* f = endless_fault())
+  if (const auto f = endless_fault())
     throw error(errc::failed,
                 fmt::format("{}, and a fault never ends; {}; {}", silence, describe(*f), observer_.who_waits()),
                 "give the fault an end (for = ...), or raise --patience where a frame or a gradient takes so long");

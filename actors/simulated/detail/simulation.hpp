@@ -100,7 +100,7 @@ private:
   void complain(std::string what) { broken_ = broken_.value_or(std::move(what)); }
   /// Returns this object, which outlives its actors.
   std::shared_ptr<transport> shared_transport() { return {std::shared_ptr<transport>{}, this}; }
-  const fault* endless_fault() const;
+  std::optional<fault> endless_fault() const;
   std::optional<rank> lost_master() const;
   void look_for_interrupt();
   void set_time(virtual_time t);
