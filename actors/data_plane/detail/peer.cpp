@@ -113,7 +113,8 @@ void peer::complain_in_time() {
 
 /// Tries them in turn. asio::async_connect does, too, but opens sockets where their options cannot be set in time.
 void peer::connect_to(std::vector<tcp::endpoint> where, std::size_t next) {
-  give_it(longest_connect);
+  if (next == 0)
+    give_it(longest_connect); // for all of them together
   auto& socket = wire_->bytes->socket();
   const auto to = where.at(next);
   asio::error_code ignored; // of a socket that cannot be opened: neither can it connect
