@@ -33,10 +33,8 @@ public:
 
 private:
   void further_fields(archive& a) override {
-    const vec before = unrounded_; // holds its place, so that what is read lies elsewhere
     a(unrounded_)(rounding_);
-    if (unrounded_.data() != before.data())
-      grid_ = nullptr; // of the former state
+    grid_ = nullptr; // drops the grid of the former state
   }
   void begin(worker&) override {
     unrounded_ *= 0;
