@@ -179,8 +179,8 @@ class Tensors:
                     "each process's own",
                     "unfreeze it before join, with a rate of 0 until it is to move",
                 )
-        for name, p in known.items():
-            if p.requires_grad and name not in present:
+        for name, tensor in known.items():
+            if tensor.requires_grad and name not in present:
                 raise _replaced(name)
 
     def gradients(self, to: torch.Tensor) -> None:

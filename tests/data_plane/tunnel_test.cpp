@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fcntl.h>
 #include <future>
 #include <sys/socket.h>
@@ -59,10 +60,12 @@ public:
     return result;
   }
 
-  /// Blocks until a byte comes, or the other end is closed. @returns whether it is
+  /// Blocks until a byte comes, or the other end is closed, which the system calls a reset while that end had still
+  /// something to read. @returns whether it is closed
   bool has_ended() const {
     char byte{};
-    return recv(socket_, &byte, 1, 0) == 0;
+    const auto got = recv(socket_, &byte, 1, 0);
+    return got == 0 || (got < 0 && errno == ECONNRESET);
   }
 
 private:
