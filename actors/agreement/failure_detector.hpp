@@ -22,6 +22,7 @@ public:
   /// Notes that a message of `who` has come, and watches it from now on.
   void heard(std::uint32_t who, time now) { last_[who] = now; }
   void forget(std::uint32_t who) { last_.erase(who); }
+  bool watches(std::uint32_t who) const { return last_.contains(who); }
   /// Returns the processes that have been silent for longer than the patience.
   std::vector<std::uint32_t> silent(time now) {
     if (const auto away = now - std::min(std::exchange(looked_, now), now); away > longest_between_looks)

@@ -18,7 +18,8 @@ void node_state::open(caf::event_based_actor* self, node_setup setup) {
   const auto passed = seconds{setup_.from && !setup_.comes_as ? setup_.from->all.time_s : setup_.time_s};
   began_ = self_->clock().now() - std::chrono::duration_cast<caf::actor_clock::duration_type>(passed);
   views_.emplace(run);
-  others_.emplace(*setup_.rules, setup_.number, setup_.patience);
+  others_.emplace(*setup_.rules, setup_.number);
+  vigil_.emplace(*setup_.rules, setup_.number, setup_.patience);
   books_ = setup_.books;
   books_.counted.resize(run.participants());
   if (setup_.comes_as)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "gossamer/actors/agreement/delegate.hpp"
-#include "gossamer/actors/agreement/failure_detector.hpp"
 #include "gossamer/actors/node/rendezvous.hpp"
 
 #include <caf/actor_addr.hpp>
@@ -24,11 +23,10 @@ struct remote_node {
   bool is_met() const { return handle != nullptr; }
 };
 
-/// All other nodes: their workers, their handles, and the silent ones among them. Threads: actor-confined.
+/// All other nodes: their workers, and their handles. Threads: actor-confined.
 class remote_nodes {
 public:
-  remote_nodes(const consensus::charter& rules, consensus::node_number self, failure_detector::time patience)
-      : heard_(patience) {
+  remote_nodes(const consensus::charter& rules, consensus::node_number self) {
     for (consensus::node_number n = 0; n < rules.nodes; ++n)
       if (n != self)
         nodes_.push_back({.number = n});
@@ -56,8 +54,6 @@ public:
     return find([&](const auto& n) { return n.is_met() && n.handle.address() == handle; });
   }
 
-  failure_detector& heard() noexcept { return heard_; }
-
 private:
   template <class Condition>
   remote_node* find(Condition is_it) {
@@ -66,7 +62,6 @@ private:
   }
 
   std::vector<remote_node> nodes_;
-  failure_detector heard_;
   std::map<rank, std::size_t> homes_;
 };
 

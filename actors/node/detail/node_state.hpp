@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gossamer/actors/agreement/conflicts.hpp"
+#include "gossamer/actors/agreement/vigil.hpp"
 #include "gossamer/actors/evaluation/checkpoints.hpp"
 #include "gossamer/actors/evaluation/evaluations.hpp"
 #include "gossamer/actors/evaluation/progress_meter.hpp"
@@ -200,7 +200,7 @@ private:
     const auto& sender = self_->current_sender();
     return (sender && sender->address() == self_->address()) || own_node_->is_worker(who, sender);
   }
-  failure_detector::time now() const { return self_->clock().now() - began_; }
+  vigil::time now() const { return self_->clock().now() - began_; }
   double elapsed() const { return seconds{now()}.count(); }
   /// Returns the node that sends the present message; null if it is no node that is there.
   remote_node* speaker();
@@ -210,7 +210,6 @@ private:
   bool passes(const std::function<void(const known_run&)>& check_message);
   /// Gives up a node that has said what cannot be: it is not listened to any more.
   void expel(remote_node& other, const std::string& why);
-  bool is_expelled(std::uint32_t number, std::uint32_t life) const;
   /// Notes that the sender of the present message lives.
   void hear();
   void meet_on_data_plane();
@@ -236,14 +235,11 @@ private:
   /// Tells the sender of the present message where the leader is.
   void send_on() { answer(ask_there{seats()[protocol_->leader_node()].by.control}); }
 
-  /// Watches all nodes where this one leads, or asks for it, and the voters otherwise. Also lets these nodes hear of
-  /// it.
+  vigil::outlook outlook() const;
+  /// Draws conclusions about the other nodes, and lets those hear of this one that watch it.
   void watch_nodes();
   void say_that_it_is_here();
-  std::set<std::uint32_t> to_be_watched();
-  std::set<std::uint32_t> voters_left();
-  void suspect(remote_node& other, const std::string& why);
-  void lose_those_left_out();
+  void suspect(const vigil::suspicion& s);
   /// Stops speaking to a node, unless it is heard again.
   void lose(remote_node& other, const std::string& why);
   void meet(remote_node& other, node_interface::handle handle);
@@ -310,14 +306,13 @@ private:
   std::optional<node_protocol> protocol_;
   std::optional<local_node> own_node_;
   std::optional<remote_nodes> others_;
-  conflicts conflicts_; // those that this leader hears of
-  failure_detector::time last_heartbeat_{}, last_report_{}, last_activity_{};
+  std::optional<vigil> vigil_;
+  vigil::time last_heartbeat_{}, last_report_{}, last_activity_{};
   bool leader_is_watched_ = false;
   caf::actor_clock::time_point began_;
 
   work_report news_;               // for the leader, since the last report
   run_books books_;                // used where another process leads
-  std::uint32_t resolution_ = 0;   // number of the last one when silent nodes were looked for
   kept_models kept_;               // those of this process
   std::uint64_t last_request_ = 0; // the last request of another node for a mean of them
   std::optional<leadership> leadership_;
@@ -328,18 +323,9 @@ private:
 
   std::map<caf::actor_addr, consensus::candidacy> candidates_; // processes for which seats are kept
   refusals refusals_;
-  std::map<std::uint32_t, failure_detector::time> strangers_; // since when these nodes should have been met
-  struct doubt {
-    failure_detector::time since{};
-    std::map<rank, std::uint32_t> lives; ///< members when it began
-  };
-  std::map<std::uint32_t, doubt> doubts_;           // of losses of nodes with which the run goes on
-  std::map<std::uint32_t, std::uint32_t> expelled_; // last expelled life of each node; those before are, too
-  std::set<std::uint32_t> watched_;
-  std::map<std::uint32_t, std::string> suspicions_;   // reason of the last suspicion of each node
-  std::string leaders_end_;                           // news of a leader's end, which the next leader tells
-  std::optional<failure_detector::time> alone_since_; // since when no living voter is known
-  failure_detector::time last_connect_ = -std::chrono::seconds(1);
+  std::map<std::uint32_t, vigil::time> strangers_; // since when these nodes should have been met
+  std::string leaders_end_;                        // news of a leader's end, which the next leader tells
+  vigil::time last_connect_ = -std::chrono::seconds(1);
   std::set<std::uint32_t> connecting_;
   bool has_left_ = false;
   std::optional<std::set<std::uint32_t>> farewells_; // nodes that have not left yet

@@ -85,7 +85,7 @@ void node_state::meet(remote_node& other, node_interface::handle handle) {
 /// Admits a node that a leader admitted which has died since.
 void node_state::on_greeting(const greeting& m) {
   auto* from = others_->numbered(m.node);
-  if (from == nullptr || is_expelled(m.node, m.self.life))
+  if (from == nullptr || vigil_->has_expelled(m.node, m.self.life))
     return;
   const auto& seat = seats()[m.node];
   const bool is_known = seat.taken && seat.by.life == m.self.life;

@@ -8,7 +8,7 @@ namespace gossamer::actors::detail {
 /// @error errc::failed when nodes have decided differently: that is not for one of them to pay
 bool node_state::passes(const std::function<void(const known_run&)>& check_message) {
   auto* from = self_->current_sender() ? others_->behind(self_->current_sender()->address()) : nullptr;
-  if (from != nullptr && is_expelled(from->number, seats()[from->number].by.life))
+  if (from != nullptr && vigil_->has_expelled(from->number, seats()[from->number].by.life))
     return false;
   try {
     check_message({.rules = setup_.rules.get(),
@@ -26,14 +26,9 @@ bool node_state::passes(const std::function<void(const known_run&)>& check_messa
   }
 }
 
-bool node_state::is_expelled(std::uint32_t number, std::uint32_t life) const {
-  const auto found = expelled_.find(number);
-  return found != expelled_.end() && life <= found->second;
-}
-
 /// Tells the node's process to end, and the leader why, in case that it does not.
 void node_state::expel(remote_node& other, const std::string& why) {
-  expelled_[other.number] = seats()[other.number].by.life;
+  vigil_->expel(other.number, seats()[other.number].by.life);
   if (!leadership_)
     setup_.client.tell(fmt::format("node {} is given up: {}", other.number, why));
   if (!leadership_ && other.number != protocol_->leader_node())

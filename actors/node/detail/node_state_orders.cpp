@@ -57,7 +57,7 @@ void node_state::obey(const lead_taken&) {
   leadership_->summary.steps_per_worker.assign(workers(), 0);
   close_ended_lives();
   observer_ = setup_.client.observe();
-  conflicts_ = conflicts{setup_.number, 2 * setup_.patience};
+  vigil_->lead();
   if (const auto news = std::exchange(leaders_end_, {}); !news.empty())
     tell_observer(event_kind::loss, news);
   if (evaluator_)
@@ -76,7 +76,7 @@ void node_state::obey(const lead_left&) {
   books_ = leadership_->books();
   leadership_.reset();
   observer_.reset();
-  conflicts_ = conflicts{};
+  vigil_->follow();
 }
 
 void node_state::obey(const snapshot_request& m) {

@@ -7,19 +7,8 @@ namespace gossamer::actors::detail {
 
 namespace {
 
-using lives_of_ranks = std::map<rank, std::uint32_t>;
-
-bool are_members(const std::vector<rank>& ranks, const lives_of_ranks& lives) {
+bool are_members(const std::vector<rank>& ranks, const std::map<rank, std::uint32_t>& lives) {
   return std::ranges::any_of(ranks, [&](rank i) { return lives.contains(i); });
-}
-
-/// True if each of these ranks that is a member now is in another life than before.
-bool have_begun_anew(const std::vector<rank>& ranks, const lives_of_ranks& before, const lives_of_ranks& now) {
-  return std::ranges::all_of(ranks, [&](rank i) {
-    const auto found = now.find(i);
-    const auto former = before.find(i);
-    return found == now.end() || former == before.end() || former->second != found->second;
-  });
 }
 
 } // namespace
@@ -59,7 +48,7 @@ void node_state::on_complaint(const node_lost& m) {
   const auto* from = speaker();
   const auto* about = others_->numbered(m.node);
   if ((is_own || from != nullptr) && (m.node == setup_.number || (about != nullptr && !seats().is_gone(m.node))))
-    conflicts_.add(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
+    vigil_->complain(from == nullptr ? setup_.number : from->number, m.node, m.why, now());
 }
 
 remote_node* node_state::speaker() {
@@ -73,10 +62,7 @@ void node_state::hear() {
   if (from == nullptr)
     return;
   const auto number = from->number;
-  if (watched_.contains(number))
-    others_->heard().heard(number, now());
-  const bool is_barred = leadership_ && conflicts_.bars(number, now()); // it may well reach this node
-  if (is_barred || seats()[number].is == consensus::health::state::well)
+  if (!vigil_->hear(number, seats(), now()))
     return;
   if (seats().is_gone(number))
     tell_observer(event_kind::arrival, fmt::format("node {} is heard again", number));
@@ -92,51 +78,30 @@ void node_state::meet_on_data_plane() {
   setup_.others.meet(there);
 }
 
-std::set<std::uint32_t> node_state::to_be_watched() {
-  std::set<std::uint32_t> result = protocol_->delegate().last().voters;
-  if (leadership_ || protocol_->delegate().asks()) // a node that does not answer must not be waited for for ever
-    for (const auto& other : *others_)
-      result.insert(other.number);
-  return result;
+vigil::outlook node_state::outlook() const {
+  const auto& agreement = protocol_->delegate();
+  return {agreement.last(), seats(), agreement.asks(), agreement.leader().has_value()};
 }
 
 void node_state::watch_nodes() {
-  auto& heard = others_->heard();
-  const auto now_watched = to_be_watched();
-  for (const auto& other : *others_) {
-    const bool is_wanted = now_watched.contains(other.number) && !seats().is_gone(other.number);
-    if (is_wanted && watched_.insert(other.number).second)
-      heard.heard(other.number, now());
-    else if (!is_wanted && watched_.erase(other.number) > 0)
-      heard.forget(other.number);
-  }
-  const auto& last = protocol_->delegate().last();
-  if (std::exchange(resolution_, last.number()) != last.number() && watched_.contains(last.leader))
-    heard.heard(last.leader, now()); // the resolution is news of it, if not from it
-  for (const auto number : heard.silent(now())) {
-    conflicts_.pardon(number);
-    suspect(*others_->numbered(number),
-            fmt::format("nothing has been heard of it for {:.3g} s", seconds{heard.patience()}.count()));
-  }
-  for (const auto& [number, why] : conflicts_.settle(now()))
-    suspect(*others_->numbered(number), why);
-  if (leadership_)
-    lose_those_left_out();
-  else
+  for (const auto& one : vigil_->suspects(outlook(), now()))
+    suspect(one);
+  if (!leadership_)
     review_losses();
+  else
+    for (const auto& one : vigil_->left_out(outlook()))
+      lose(*others_->numbered(one.node), one.why);
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
-  is_left_alone_ = last.number() > 0 && !last.elected_by(voters_left());
+  is_left_alone_ = vigil_->lacks_quorum(outlook());
   if (is_left_alone_)
-    fail({errc::failed, fmt::format("most of the {} nodes that vote on who takes part are lost", last.voters.size()),
+    fail({errc::failed,
+          fmt::format("most of the {} nodes that vote on who takes part are lost", outlook().last.voters.size()),
           "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
-  if (protocol_->delegate().leader())
-    alone_since_.reset();
-  else if (now() - alone_since_.value_or(now()) > setup_.patience) {
+  if (vigil_->lacks_leader(outlook(), now())) {
     is_left_alone_ = true;
     fail(silent_leader(setup_.patience));
-  } else
-    alone_since_ = alone_since_.value_or(now());
+  }
 }
 
 void node_state::say_that_it_is_here() {
@@ -151,69 +116,27 @@ void node_state::say_that_it_is_here() {
     tell_voters_of_books();
 }
 
-/// Returns the voters that may answer some day. A restarted node is another voter.
-std::set<std::uint32_t> node_state::voters_left() {
-  const auto& last = protocol_->delegate().last();
-  auto result = last.voters;
-  for (const auto& other : *others_)
-    if (seats().is_gone(other.number) || !last.knows(other.number, seats()[other.number].by.life))
-      result.erase(other.number);
-  return result;
-}
-
 /// Stops waiting for a node. It is not lost before most voters have agreed to go on without it: a node that is cut off
 /// with few others must not end the many.
-void node_state::suspect(remote_node& other, const std::string& why) {
-  if (seats()[other.number].is != consensus::health::state::well)
-    return;
-  suspicions_[other.number] = why;
+void node_state::suspect(const vigil::suspicion& s) {
   if (!leadership_)
-    setup_.client.tell(fmt::format("node {} is waited for: {}", other.number, why));
-  on(consensus::health{other.number, seats()[other.number].by.life, consensus::health::state::suspected});
+    setup_.client.tell(fmt::format("node {} is waited for: {}", s.node, s.why));
+  on(consensus::health{s.node, s.life, consensus::health::state::suspected});
 }
 
-void node_state::lose_those_left_out() {
-  const auto& lives = protocol_->delegate().last().what.view.lives;
-  for (auto& other : *others_) {
-    if (!are_members(other.ranks, lives) && seats()[other.number].is == consensus::health::state::suspected)
-      lose(other, suspicions_[other.number]);
-  }
-}
-
-/// Doubts losses that the leader does not see: not a process but a connection has ended, and frames to that node are
-/// not sent any more. The leader hears of it as of two nodes that do not reach each other, and leaves one out. When
-/// that is taken back, in other lives, the two meet again.
 void node_state::review_losses() {
-  const auto& last = protocol_->delegate().last();
-  const auto& lives = last.what.view.lives;
-  std::vector<rank> own;
-  for (rank i = 0; i < setup_.rules->homes.size(); ++i)
-    if (setup_.rules->homes[i] == setup_.number)
-      own.push_back(i);
-  for (const auto& other : *others_) {
-    const auto life = seats()[other.number].by.life;
-    if (!seats().is_gone(other.number) || is_expelled(other.number, life)) {
-      doubts_.erase(other.number);
-      continue;
-    }
-    auto& doubted = doubts_.try_emplace(other.number, doubt{now(), lives}).first->second;
-    if (!last.knows(other.number, life) || !are_members(other.ranks, lives) || !are_members(own, lives))
-      continue;
-    if (have_begun_anew(other.ranks, doubted.lives, lives) || have_begun_anew(own, doubted.lives, lives)) {
-      on(consensus::health{other.number, life, consensus::health::state::well});
-      return meet_on_data_plane();
-    }
-    if (now() - doubted.since > conflicts::collected_for) {
-      doubted.since = now();
-      tell_leader(node_lost{other.number, "its connection has ended"});
-    }
+  const auto found = vigil_->doubt(outlook(), now());
+  for (const auto number : found.of)
+    tell_leader(node_lost{number, "its connection has ended"});
+  if (const auto back = found.is_taken_back) {
+    on(consensus::health{*back, seats()[*back].by.life, consensus::health::state::well});
+    meet_on_data_plane();
   }
 }
 
 /// Gives a node up. Its vote must not be counted upon.
 void node_state::lose(remote_node& other, const std::string& why) {
-  others_->heard().forget(other.number);
-  conflicts_.forget(other.number);
+  vigil_->forget(other.number);
   const auto was = seats()[other.number].is;
   if (was != consensus::health::state::gone) {
     const auto& members = protocol_->delegate().last().what.view.lives;
