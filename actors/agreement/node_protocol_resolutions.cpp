@@ -25,6 +25,8 @@ void node_protocol::obey(const consensus::orders& all, orders& out) {
         somebody_may_come |= seats()[n].is == health::state::suspected;
       if (leader_ && !somebody_may_come)
         follow_leader(leader_->on(consensus::models_are_lost{}), out);
+      else if (!somebody_may_come) // the leader has died with them, and no resolution will make this node the next
+        out.emplace_back(extinction());
     }
 }
 

@@ -59,6 +59,22 @@ TEST(node_protocol, a_new_leader_is_told_again_who_has_finished) {
   }
 }
 
+TEST(node_protocol, ends_the_run_where_the_leader_has_died_with_all_workers) {
+  const auto homes_of_some = std::vector<node_number>{0, 0};
+  for (const auto& [algorithm, homes] : {std::pair{synchronous, homes_of_some},
+                                         {asynchronous, homes_of_some},
+                                         {"async-sgd", std::vector<node_number>{0, 0, 1}}}) {
+    SCOPED_TRACE(algorithm);
+    processes all{algorithm, homes, 3};
+    all.orders_of(1);
+    all.die(0);
+    EXPECT_EQ(all[1].leader(), nullptr);
+    const auto ends = all_of<run_failed>(all.orders_of(1));
+    ASSERT_FALSE(ends.empty());
+    EXPECT_EQ(ends[0].sentence, extinction().sentence);
+  }
+}
+
 TEST(node_protocol, a_new_leader_is_told_of_a_worker_that_died_while_it_was_elected) {
   for (const bool waits : {false, true}) {
     SCOPED_TRACE(waits);

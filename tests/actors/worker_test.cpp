@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <set>
 #include <tuple>
 
@@ -369,10 +370,10 @@ TEST(worker, draws_other_numbers_in_each_life) {
 
 TEST(worker, refuses_frames_of_kinds_that_another_process_would_not_read) {
   fixture f{settings_with(3)};
-  for (const std::uint8_t kind : {0, 6, 99, 127})
+  for (const auto kind : std::array<std::uint8_t, 4>{0, 6, 99, 127})
     EXPECT_THAT(usage_error([&] { f.w.send(1, {frame_kind{kind}}, {}); }),
                 HasSubstr("frames of a program have kinds 128 to 255, not " + std::to_string(kind)));
-  for (const std::uint8_t kind : {1, 128, 255})
+  for (const auto kind : std::array<std::uint8_t, 3>{1, 128, 255})
     EXPECT_THROW(f.w.send(1, {frame_kind{kind}}, {}), std::logic_error) << "the link of this test was not reached";
 }
 
