@@ -120,6 +120,8 @@ struct model_entry {
   /// @error errc::usage when the model cannot learn from such data (e.g. classification of real targets)
   std::function<std::unique_ptr<model>(const arguments&, const dataset& train)> make;
   bool augments = false; ///< true if it changes samples as the data asks for
+  /// True if its gradients are the steps of an optimiser that a program has of its own, at a rate of 1.
+  bool gives_directions = false;
 };
 
 /// All models. Adding one: a file in models/ with its `model_entry`, one line in

@@ -29,12 +29,15 @@ run_failed extinction() {
 
 coordination::coordination(const experiment& e, const consensus::resolution& last)
     : run_(&e), last_(last), members_(e, last.what.view), stopping_(last.stopping), why_(last.why),
-      hurry_(last.stopping ? last.why : run_end::planned),
-      checkpoint_(e.done.checkpoint + (last.number() - 1) * most_checkpoints),
+      hurry_(last.stopping ? last.why : run_end::planned), checkpoint_(checkpoints_before(e, last.number())),
       collection_(first_final + last.number() * most_collections) {
   GOSSAMER_ASSERT(
       std::ranges::all_of(last.what.view.lives, [&](const auto& one) { return one.first < e.participants(); }),
       "a view has workers and masters of the run");
+}
+
+std::uint64_t coordination::checkpoints_before(const experiment& e, std::uint32_t leader) {
+  return e.algorithm->traits.synchronous ? 0 : e.done.checkpoint + (leader - 1) * most_checkpoints;
 }
 
 // -- events: members --------------------------------------------------------------------------------------------------

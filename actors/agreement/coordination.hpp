@@ -76,6 +76,11 @@ public:
   /// a later leader.
   static constexpr std::uint64_t first_final = std::uint64_t{1} << 63;
 
+  /// Returns the last number of a checkpoint that a leader before this one may have ordered: 0 of a synchronous run,
+  /// whose numbers are those of steps.
+  /// @param leader number of the resolution by which it leads
+  static std::uint64_t checkpoints_before(const experiment& e, std::uint32_t leader);
+
   using order = std::variant<consensus::wish, snapshot_request, save_checkpoint, restart_worker, forget_worker,
                              welcome_worker, end_run, run_failed>;
   using orders = std::vector<order>;

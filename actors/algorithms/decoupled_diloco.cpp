@@ -64,7 +64,7 @@ public:
         break;
       if (w.is_leaving()) {
         co_await end(w, answer);
-        co_await w.next_step(t_); // it goes on if another worker is lost just now
+        co_await w.may_leave(); // it goes on if another worker is lost just now
         continue;
       }
       const vec g = co_await w.start_gradient(x_, t_);

@@ -52,6 +52,7 @@ task<std::optional<std::vector<packet>>> try_all_gather(worker& w, packet mine, 
 }
 
 task<std::vector<packet>> all_gather(worker& w, packet mine, route way, std::uint64_t t) {
+  w.expect_repeated_rounds("all_gather");
   for (;;) {
     auto all = co_await try_all_gather(w, mine, way, t);
     if (all)

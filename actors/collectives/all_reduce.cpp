@@ -263,6 +263,7 @@ task<bool> try_all_reduce(worker& w, member_group among, std::span<reduction* co
 }
 
 task<> all_reduce(worker& w, std::span<reduction* const> together, route way, std::uint64_t t) {
+  w.expect_repeated_rounds("all_reduce");
   for (;;) {
     const bool done = co_await try_all_reduce(w, members_of(w), together, way, t);
     if (done)

@@ -80,6 +80,7 @@ void divide(vec& sum, std::size_t members) {
 } // namespace
 
 task<vec> sum_of_all(worker& w, const vec& v, route way, std::uint64_t t) {
+  w.expect_repeated_rounds("sum_of_all");
   for (;;) {
     auto sum = co_await try_sum(w, members_of(w), v, way, t);
     if (sum)

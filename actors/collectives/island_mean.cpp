@@ -140,6 +140,7 @@ mean_among exact_mean(route way) {
 }
 
 task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t) {
+  w.expect_repeated_rounds("mean_of_island");
   for (;;) {
     auto mean = co_await try_mean(w, island_of(w), v, route::ring, t);
     if (mean)
@@ -148,6 +149,7 @@ task<vec> mean_of_island(worker& w, const vec& v, std::uint64_t t) {
 }
 
 task<vec> mean_over_islands(worker& w, const vec& v, std::uint64_t t, mean_among among_heads) {
+  w.expect_repeated_rounds("mean_over_islands");
   for (;;) {
     auto mean = co_await try_over_islands(w, v, t, among_heads);
     if (mean)

@@ -74,6 +74,7 @@ task<std::optional<vec>> try_packed_mean(worker& w, member_group among, vec v, s
 }
 
 task<vec> packed_mean_of_all(worker& w, const vec& v, std::uint64_t t) {
+  w.expect_repeated_rounds("packed_mean_of_all");
   for (;;) {
     auto mean = co_await try_packed_mean(w, members_of(w), v, t);
     if (mean)
@@ -94,6 +95,7 @@ void fed_back_mean::hand_to_worker() {
 }
 
 task<vec> fed_back_mean::of_all(worker& w, const vec& v, std::uint64_t t) {
+  w.expect_repeated_rounds("fed_back_mean::of_all");
   if (e_.empty())
     e_ = f_ = zeros_like(v);
   for (;;) {

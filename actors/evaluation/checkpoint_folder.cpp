@@ -17,13 +17,9 @@ namespace {
 constexpr auto remedy = "make room on the disk, or choose a folder that can be written to";
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40; // of a part; memory may end earlier
 
-void make(const fs::path& folder) {
-  std::error_code problem;
-  const bool is_new = fs::create_directories(folder, problem);
-  if (problem)
-    throw error(errc::io, fmt::format("cannot make {}: {}", folder.string(), problem.message()), remedy);
-  if (is_new)
-    flush_folder(folder.parent_path().string(), remedy);
+bool is_there(const fs::path& folder) {
+  std::error_code none;
+  return fs::exists(folder, none);
 }
 
 std::string read_bytes(const fs::path& file) { return read_file(file.string(), {"checkpoint", most_bytes}); }
@@ -34,6 +30,9 @@ fs::path manifest_in(const fs::path& folder) { return folder / "manifest"; }
 
 } // namespace
 
+checkpoint_folder::checkpoint_folder(fs::path where)
+    : where_(std::move(where)), has_run_(is_there(where_.parent_path())) {}
+
 fs::path checkpoint_folder::folder_of(std::uint64_t checkpoint) const { return where_ / std::to_string(checkpoint); }
 
 fs::path checkpoint_folder::part_of(std::uint64_t checkpoint, rank who, std::size_t workers) const {
@@ -41,15 +40,28 @@ fs::path checkpoint_folder::part_of(std::uint64_t checkpoint, rank who, std::siz
          / (who < workers ? fmt::format("worker-{}", who) : fmt::format("master-{}", who - workers));
 }
 
+void checkpoint_folder::make(std::uint64_t checkpoint) const {
+  const auto folder = folder_of(checkpoint), run = where_.parent_path();
+  if (has_run_ && !is_there(run))
+    throw error(errc::io, fmt::format("{} has gone: it was moved or removed while the run went on", run.string()),
+                "bring it back, or let the run end, which prints its result");
+  std::error_code problem;
+  const bool is_new = fs::create_directories(folder, problem);
+  if (problem)
+    throw error(errc::io, fmt::format("cannot make {}: {}", folder.string(), problem.message()), remedy);
+  if (is_new)
+    flush_folder(folder.parent_path().string(), remedy);
+}
+
 std::uint64_t checkpoint_folder::save(const saved_worker& part, std::size_t workers) const {
-  make(folder_of(part.checkpoint));
+  make(part.checkpoint);
   const auto bytes = write(part);
   replace_durably(part_of(part.checkpoint, part.who, workers).string(), bytes, remedy);
   return digest_of(bytes);
 }
 
 void checkpoint_folder::complete(const manifest& m) const {
-  make(folder_of(m.checkpoint));
+  make(m.checkpoint);
   replace_durably(manifest_in(folder_of(m.checkpoint)).string(), write(m), remedy);
 }
 
@@ -93,6 +105,10 @@ manifest checkpoint_folder::manifest_of(std::uint64_t checkpoint) const {
   auto result = read_manifest(bytes_of(read_bytes(file)), file.string());
   if (result.checkpoint != checkpoint)
     throw error(errc::bad_data, fmt::format("{} is that of checkpoint {}", file.string(), result.checkpoint));
+  const auto masters = std::distance(result.parts.lower_bound(static_cast<rank>(result.workers)), result.parts.end());
+  if (static_cast<std::uint64_t>(masters) != result.masters)
+    throw error(errc::bad_data,
+                fmt::format("{} lists parts of {} of {} masters", file.string(), masters, result.masters));
   return result;
 }
 

@@ -9,11 +9,12 @@ namespace gossamer::actors {
 /// The checkpoints of a run on disk, or a process's parts of them: CHECKPOINT/worker-RANK, CHECKPOINT/master-NUMBER and
 /// CHECKPOINT/manifest, in one folder for each. Several processes may share it, each with parts of its own.
 ///
+/// A run's folder that was there, and has gone, is not made again: nobody would look for checkpoints of a run in two.
 /// Every file is replaced durably. Two complete checkpoints are kept, so that one is left when a disk spoils the other.
 /// Threads: one at a time; processes need not know of each other.
 class checkpoint_folder {
 public:
-  explicit checkpoint_folder(std::filesystem::path where) : where_(std::move(where)) {}
+  explicit checkpoint_folder(std::filesystem::path where);
 
   const std::filesystem::path& path() const noexcept { return where_; }
 
@@ -51,7 +52,10 @@ private:
   resumption read_newest(const std::function<resumption(std::uint64_t)>& read,
                          const std::function<void(const std::string&)>& complain) const;
 
+  void make(std::uint64_t checkpoint) const;
+
   std::filesystem::path where_;
+  bool has_run_; ///< the folder of the run is there: on other machines it may be made for the checkpoints
 };
 
 } // namespace gossamer::actors

@@ -2,7 +2,9 @@
 
 namespace gossamer::actors {
 
-bool checkpoints::due(double time_s, std::uint64_t updates) {
+bool checkpoints::due(double time_s, std::uint64_t updates, const membership& members) {
+  if (!members.masters_are_ready())
+    return false;
   const auto& every = run_->settings.checkpoint;
   const bool is_awaited = ordered_ || is_being_written();
   if (is_awaited && time_s < began_s_ + wait_s_)

@@ -123,6 +123,16 @@ std::string optimiser_of(experiment& e) {
   return optimiser;
 }
 
+/// @error errc::usage where a program hands over the steps of its own optimiser, and the algorithm wants gradients
+void check_directions(const experiment& e) {
+  if (!e.algorithm->traits.takes_direction && e.known.models.resolve(e.settings.model).first.gives_directions)
+    throw error(errc::usage,
+                fmt::format("the algorithm {} scales signs by the rate itself, or wants gradients at several points: "
+                            "the steps of the program's own optimiser are of no use to it",
+                            e.algorithm->about.name),
+                "choose another one, or hand over gradients: in Python pass None for the optimiser, and lr=...");
+}
+
 topology::islands islands_of(const experiment& e) {
   if (e.settings.islands.empty())
     return {};
@@ -219,6 +229,7 @@ std::shared_ptr<experiment> prepare_without_data(run_settings settings, const ta
   e->algorithm = &algorithm.first;
   e->algorithm_arguments = algorithm.second;
   s.algorithm = algorithm.second.resolved().to_string();
+  check_directions(*e);
   if (e->algorithm->masters)
     e->masters = e->algorithm->masters(algorithm.second);
 
@@ -307,9 +318,11 @@ worker_settings experiment::for_worker(rank i, std::uint32_t incarnation) const 
   if (incarnation == 0)
     w.place.everybody = everybody;
   w.packing.exact = codec->can().exact;
-  w.training.synchronous = algorithm->traits.synchronous;
-  w.training.seed = settings.seed;
   const auto& traits = algorithm->traits;
+  w.training.synchronous = traits.synchronous;
+  w.training.on_loss = traits.on_loss;
+  w.training.exchange = exchange();
+  w.training.seed = settings.seed;
   // An asynchronous run counts the updates of all workers; a single worker never does more than all of them.
   w.training.step_limit = traits.synchronous || traits.equal_steps ? steps_per_worker : planned_updates;
   if (!traits.synchronous && done.updates > 0 && has_nothing_left())

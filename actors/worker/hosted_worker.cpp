@@ -1,5 +1,7 @@
 #include "gossamer/actors/worker/hosted_worker.hpp"
 
+#include "gossamer/actors/worker/name_of.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,8 +40,10 @@ void hosted_worker::deliver(frame f) {
   else if (f.label.kind == frame_kind::checkpoint) {
     hand_in(cut_.order(f.label.step));
     cut_.marker(f.source, f.label.step);
-  } else if (!cut_.keeps(f))
+  } else if (!cut_.keeps(f)) {
+    cut_.hear(f.source);
     hand_in(std::move(f));
+  }
   pass_cut();
 }
 
@@ -60,7 +64,7 @@ void hosted_worker::run(algorithm& a) {
     take_snapshot(0); // first evaluation, before any update
   if (settings_.place.inherits)
     a.inherit(*this);
-  spawn(a.run(*this));
+  begin_routine();
   pass_cut(); // ordered by a peer that began earlier
 }
 
@@ -107,7 +111,12 @@ bool hosted_worker::finished() {
     for (auto& routine : *tasks)
       if (routine.done())
         routine.check();
-  return has_state() && std::ranges::all_of(routines_, &task<>::done);
+  const bool are_done = has_state() && std::ranges::all_of(routines_, &task<>::done);
+  if (are_done && begun_ == step_ && step_ < limit_ && !ends_early_)
+    throw error(errc::usage,
+                fmt::format("{} has ended in step {}, before training is over", name_of(id(), ranks()), step_),
+                "`run` returns where `co_await w.next_step(t)` is false");
+  return are_done;
 }
 
 void hosted_worker::adopt(std::shared_ptr<const view> next) {
@@ -118,6 +127,9 @@ void hosted_worker::adopt(std::shared_ptr<const view> next) {
   const auto before = views_.empty() ? next : views_.back();
   const bool lacks_state = next->donors.contains(id()) && !(ready_ && next_exchange() >= next->first_step);
   views_.push_back(std::move(next));
+  for (rank i = 0; i < before->incarnations.size(); ++i)
+    if (before->incarnations[i] != views_.back()->incarnations[i])
+      cut_.forget(i);
   // Drops frames of dead workers for steps that their successors will do as well: they must not pass for the
   // successors'.
   inbox_.discard([this](const frame& f) { return view_of(f.label.step).incarnations[f.source] != f.incarnation; });
@@ -134,7 +146,7 @@ void hosted_worker::adopt(std::shared_ptr<const view> next) {
     return r.from() && (!expects(*r.from(), r.label()) || begins_another_life(*r.from(), *before));
   });
   if (begins_anew)
-    spawn(algorithm_->run(*this));
+    begin_routine();
   change_.notify();
   pass_cut(); // an exchange with a lost peer is over
 }

@@ -44,7 +44,7 @@ public:
   /// vectors.
   using worker::state;
   /// True if `run` was called and all coroutines have ended; frames may come before that. @error the exception that
-  /// ended a coroutine
+  /// ended a coroutine; errc::usage if they have ended in the middle of a step
   bool finished();
   /// What its coroutines wait for.
   std::span<const inbox::reception* const> waits() const noexcept { return inbox_.waits(); }

@@ -57,8 +57,8 @@ error worker::diverged(const std::string& sign) const {
   return {errc::diverged,
           fmt::format("training diverged at {}, step {}, epoch {:.3g}: {}", name_of(id(), ranks()), gradients_,
                       epoch(gradients_), sign),
-          exact_codec() ? "lower --lr, or the momentum of --optimiser"
-                        : "lower --lr, or the momentum of --optimiser, or try a finer --codec"};
+          exact_codec() ? "lower the learning rate, or clip gradients"
+                        : "lower the learning rate, or clip gradients, or try a finer codec"};
 }
 
 // -- gradients --------------------------------------------------------------------------------------------------------
@@ -156,9 +156,10 @@ void worker::send(rank to, tag label, packet body) {
                 fmt::format("frames of a program have kinds {} to 255, not {}", static_cast<unsigned>(first_own_kind),
                             static_cast<unsigned>(label.kind)),
                 "others are Gossamer's, or may be one day");
-  if (expects(to, label)) // a peer that will not answer does not listen either
-    host_.send(to,
-               {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
+  if (!expects(to, label)) // a peer that will not answer does not listen either
+    return;
+  tell_of_cut(to);
+  host_.send(to, {.source = id(), .incarnation = settings_.place.incarnation, .label = label, .body = std::move(body)});
 }
 
 /// Sends in the order of ranks, beginning behind this worker's own: if all began with the lowest rank, it would receive
@@ -184,14 +185,15 @@ traffic worker::sent() const {
 
 // -- checkpoints ------------------------------------------------------------------------------------------------------
 
-/// Peers with which this worker of an asynchronous run may have frames under way.
+/// Peers whose exchanges with this worker of an asynchronous run may wait for its marker.
 std::vector<rank> worker::cut_peers() const {
-  if (masters() == 0)
+  if (masters() == 0 && settings_.training.exchange != exchange_pattern::all)
     return {neighbours().begin(), neighbours().end()};
+  const bool with_masters = masters() > 0 && id() < ranks();
   std::vector<rank> result;
-  const bool is_master = id() >= ranks();
-  for (std::size_t k = 0; k < (is_master ? ranks() : masters()); ++k)
-    result.push_back(is_master ? static_cast<rank>(k) : master(k));
+  for (std::size_t k = 0; k < (with_masters ? masters() : ranks()); ++k)
+    if (const auto peer = with_masters ? master(k) : static_cast<rank>(k); peer != id())
+      result.push_back(peer);
   return result;
 }
 
@@ -202,11 +204,20 @@ void worker::pass_cut() {
   if (settings_.witness)
     settings_.witness->saves(id(), cut_.due());
   host_.checkpoint(cut_.due());
+  auto waited = cut_.saved();
   for (const auto i : cut_peers())
     if (is_present(i))
-      send(i, {frame_kind::checkpoint, cut_.due()}, {});
-  hand_in(cut_.saved());
+      tell_of_cut(i);
+  hand_in(std::move(waited));
   cut_passed_.notify();
+}
+
+void worker::tell_of_cut(rank peer) {
+  if (const auto number = cut_.news_for(peer))
+    host_.send(peer, {.source = id(),
+                      .incarnation = settings_.place.incarnation,
+                      .label = {frame_kind::checkpoint, *number},
+                      .body = {}});
 }
 
 void worker::hand_in(frame f) {
@@ -227,6 +238,21 @@ void worker::hand_in(std::vector<frame> waited) {
 void worker::spawn(task<> routine) {
   routines_.push_back(std::move(routine));
   routines_.back().start();
+}
+
+void worker::begin_routine() {
+  begun_.reset();
+  if (id() >= ranks() && settings_.place.incarnation > 0)
+    expect_repeated_questions();
+  spawn(algorithm_->run(*this));
+}
+
+void worker::expect_repeated_questions() {
+  std::set<rank> workers;
+  for (rank i = 0; i < ranks(); ++i)
+    if (is_present(i))
+      workers.insert(i);
+  cut_.expect_word_of(std::move(workers));
 }
 
 void worker::serve(task<> routine) {
@@ -259,7 +285,17 @@ void worker::reach(std::uint64_t t) {
     begin_step(t);
 }
 
+/// Finds a routine that would stay in its step for ever. One that pushes before it leaves comes back to its step if it
+/// stays after all.
+void worker::count_beginning(std::uint64_t t) {
+  if (begun_ && t <= *begun_)
+    throw error(errc::usage, fmt::format("{} begins step {} after step {}", name_of(id(), ranks()), t, *begun_),
+                "count the steps: for (; co_await w.next_step(t_); ++t_)");
+  begun_ = owes_ && is_leaving() ? std::nullopt : std::optional{t};
+}
+
 void worker::begin_step(std::uint64_t t) {
+  count_beginning(t);
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
   const auto every = settings_.training.evaluation_steps;
@@ -272,6 +308,15 @@ void worker::begin_step(std::uint64_t t) {
 
 void worker::take_snapshot(std::uint64_t evaluation) {
   host_.report(snapshot{id(), settings_.place.incarnation, evaluation, gradients_, on_host(model()), sent()});
+}
+
+void worker::expect_repeated_rounds(std::string_view collective) const {
+  if (settings_.training.synchronous && settings_.training.on_loss != interrupted_round::repeat)
+    throw error(errc::usage,
+                fmt::format("{} repeats a round from which a worker is lost, and the algorithm's trait `on_loss` says "
+                            "that such rounds are finished",
+                            collective),
+                "set .on_loss = interrupted_round::repeat in the traits of the algorithm's entry");
 }
 
 // -- claims -----------------------------------------------------------------------------------------------------------

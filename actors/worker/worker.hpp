@@ -57,7 +57,7 @@ public:
   /// Number of ranks for workers, taken or not; the ranks of masters follow.
   std::size_t ranks() const noexcept { return settings_.place.ranks; }
   std::size_t masters() const noexcept { return settings_.place.masters; }
-  /// The islands that `--islands` names; collectives/islands.hpp has rounds within them.
+  /// The islands that `--islands` names; collectives/island_mean.hpp has rounds within them.
   const topology::islands& islands() const noexcept { return settings_.place.islands; }
   rank master(std::size_t k) const; ///< @error errc::usage if there are not so many
   /// `co_await change()` until a worker or master is lost or comes back, or training is over.
@@ -80,6 +80,8 @@ public:
   way_out may_leave() noexcept;
   /// True when training is over: no step begins any more.
   bool over() const noexcept { return limit_ == 0; }
+  /// Lets `run` end in the middle of a step: by agreement of all workers, who end with the same one.
+  void end_early() noexcept { ends_early_ = true; }
   std::size_t samples() const noexcept { return settings_.training.samples; }
   /// Number of samples in a minibatch.
   std::size_t batch() const noexcept { return settings_.training.batch; }
@@ -202,6 +204,11 @@ public:
   }
   bool exact_codec() const noexcept { return settings_.packing.exact; }
 
+  /// For collectives that begin their round anew, among the members of the next view, when one is lost.
+  /// @param collective named in the message
+  /// @error errc::usage if the algorithm's trait `on_loss` lets no view end a round: this one would begin for ever
+  void expect_repeated_rounds(std::string_view collective) const;
+
 private:
   friend class hosted_worker;
   worker(worker_settings settings, std::unique_ptr<compute::optimiser> optimiser, worker_host& host);
@@ -222,6 +229,7 @@ private:
   void hand_in(frame f);
   void hand_in(std::vector<frame> waited);
   std::vector<rank> cut_peers() const;
+  void tell_of_cut(rank peer);
   void expect_size(const packet& p, std::size_t size) const;
   // worker_views.cpp has the functions about views
   bool is_open(std::uint64_t t) const {
@@ -237,6 +245,9 @@ private:
   void inherit_residuals(const view& next);
   void reach(std::uint64_t t);
   void begin_step(std::uint64_t t);
+  void count_beginning(std::uint64_t t);
+  void begin_routine();
+  void expect_repeated_questions();
   const view& view_of(std::uint64_t step) const;
   rank checked(rank i) const;
   bool expects(rank from, const tag& label) const;
@@ -283,7 +294,9 @@ private:
   averagings averaged_;
   bool held_ = false;
   parting parting_;
-  bool owes_ = false; // at the next step, as the algorithm says
+  bool owes_ = false;                  // at the next step, as the algorithm says
+  std::optional<std::uint64_t> begun_; // the last step that `algorithm::run` began, in its present routine
+  bool ends_early_ = false;
   bool at_gate_ = false, paused_ = false;
   std::map<rank, frame> residuals_; // of leaving workers, for this worker
   signal gate_;
@@ -321,79 +334,6 @@ private:
   cut::exchange which_;
 };
 
-/// The awaitable of `worker::between_cuts`.
-class worker::cut_gate {
-public:
-  explicit cut_gate(worker& w) noexcept : worker_(w) {}
-  bool await_ready() const {
-    worker_.pass_cut();
-    return !worker_.cut_.is_ordered();
-  }
-  void await_suspend(std::coroutine_handle<> waiting) { worker_.cut_passed_.resume_on_notify(waiting); }
-  void await_resume() const noexcept {}
-
-private:
-  worker& worker_;
-};
-
-/// The awaitable of `worker::next_step`.
-class worker::step_gate {
-public:
-  step_gate(worker& w, std::uint64_t t) noexcept : worker_(w), step_(t) {}
-  bool await_ready() const { return worker_.is_open(step_); }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    worker_.gate_.resume_on_notify(waiting);
-    worker_.wait_at_gate();
-  }
-  bool await_resume() {
-    worker_.reach(step_);
-    return step_ < worker_.limit_;
-  }
-
-private:
-  worker& worker_;
-  std::uint64_t step_;
-};
-
-/// The awaitable of `worker::may_leave`.
-class worker::way_out {
-public:
-  explicit way_out(worker& w) noexcept : worker_(w) {}
-  bool await_ready() const { return worker_.over() || !worker_.pauses_before(worker_.step_); }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    worker_.gate_.resume_on_notify(waiting);
-    worker_.wait_at_gate();
-  }
-  void await_resume() const { worker_.at_gate_ = false; }
-
-private:
-  worker& worker_;
-};
-
-/// The awaitable of `worker::start_gradient`.
-class worker::pending_gradient {
-public:
-  explicit pending_gradient(worker& w) noexcept : worker_(w) {}
-  bool await_ready() const noexcept { return worker_.gradient_ready_ && !worker_.held_; }
-  void await_suspend(std::coroutine_handle<> waiting) noexcept { worker_.gradient_signal_.resume_on_notify(waiting); }
-  vec await_resume() noexcept {
-    worker_.gradient_ready_ = false;
-    worker_.gradient_under_way_.reset();
-    return std::move(worker_.gradient_);
-  }
-
-private:
-  worker& worker_;
-};
-
-inline worker::step_gate worker::next_step(std::uint64_t t, bool owes) noexcept {
-  step_ = t;
-  owes_ = owes;
-  return {*this, t};
-}
-
-inline worker::cut_gate worker::between_cuts() noexcept { return cut_gate{*this}; }
-
-inline worker::way_out worker::may_leave() noexcept { return way_out{*this}; }
-
 } // namespace gossamer::actors
+
+#include "gossamer/actors/worker/worker_waits.hpp"

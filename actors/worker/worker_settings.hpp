@@ -1,5 +1,6 @@
 #pragma once
 
+#include "gossamer/actors/worker/algorithm.hpp"
 #include "gossamer/actors/worker/view.hpp"
 #include "gossamer/actors/worker/witness.hpp"
 #include "gossamer/compress/coder.hpp"
@@ -34,6 +35,8 @@ struct worker_place {
 /// Length, data and rate of a worker's training.
 struct worker_training {
   bool synchronous = true;
+  interrupted_round on_loss = interrupted_round::repeat; ///< of a synchronous run
+  exchange_pattern exchange = exchange_pattern::neighbours;
   std::uint64_t seed = 0;
   std::uint64_t step_limit = std::numeric_limits<std::uint64_t>::max(); ///< of this worker
   std::uint64_t evaluation_steps = 0; ///< a synchronous worker sends a snapshot every so many steps; 0: never

@@ -244,7 +244,7 @@ void worker::take_state(frame f) {
     inbox_.discard([this](const frame& early) { return early.label.step < step_; });
   advance_views();
   host_.joined(step_);
-  spawn(algorithm_->run(*this));
+  begin_routine();
 }
 
 // -- workers that leave -----------------------------------------------------------------------------------------------

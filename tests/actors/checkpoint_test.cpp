@@ -103,6 +103,22 @@ TEST(manifest_file, is_read_back_and_refused_wherever_it_is_cut_or_bent) {
   }
 }
 
+TEST_F(checkpoint_folder_test, does_not_make_the_folder_of_its_run_again) {
+  save(1);
+  const auto moved = scratch_.path() + "-moved";
+  fs::rename(scratch_.path(), moved);
+  EXPECT_THAT([this] { save(2); }, testing::ThrowsMessage<error>(HasSubstr("was moved or removed while the run")));
+  EXPECT_FALSE(fs::exists(scratch_.path()));
+  fs::rename(moved, scratch_.path());
+  save(3);
+  EXPECT_EQ(newest().all.checkpoint, 3);
+}
+
+TEST_F(checkpoint_folder_test, is_made_on_a_machine_that_does_not_have_the_folder_of_the_run) {
+  const checkpoint_folder elsewhere{fs::path{scratch_.path()} / "no run" / "checkpoints"};
+  EXPECT_NO_THROW(elsewhere.save(part_of(0, 1), 2));
+}
+
 TEST_F(checkpoint_folder_test, gives_the_newest_one_back) {
   save(20);
   save(100);
@@ -129,6 +145,20 @@ TEST_F(checkpoint_folder_test, takes_the_one_before_where_anything_is_damaged_or
       }
     }
   }
+}
+
+TEST_F(checkpoint_folder_test, takes_the_one_before_where_a_master_had_no_part) {
+  save(20);
+  manifest m{.checkpoint = 30, .workers = 2, .masters = 1};
+  for (rank i = 0; i < 2; ++i) {
+    const auto part = part_of(i, 30);
+    m.parts[i] = {folder_.save(part, 2), part.gradients, part.sent};
+  }
+  folder_.complete(m);
+  EXPECT_EQ(newest().all.checkpoint, 20u);
+  EXPECT_THAT(complaints_, ElementsAre(HasSubstr("lists parts of 0 of 1 masters")));
+  const auto of_many = folder_.newest_of_many([](const std::string&) {});
+  EXPECT_EQ(of_many.all.checkpoint, 20u);
 }
 
 TEST_F(checkpoint_folder_test, does_not_take_a_part_of_another_checkpoint) {

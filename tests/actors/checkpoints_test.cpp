@@ -28,8 +28,8 @@ protected:
 };
 
 TEST_F(checkpoints_test, are_due_every_so_many_steps_of_each_worker) {
-  EXPECT_FALSE(all_.due(1, 29));
-  EXPECT_TRUE(all_.due(1, 30));
+  EXPECT_FALSE(all_.due(1, 29, members_));
+  EXPECT_TRUE(all_.due(1, 30, members_));
 }
 
 TEST_F(checkpoints_test, are_due_every_so_many_seconds) {
@@ -37,20 +37,20 @@ TEST_F(checkpoints_test, are_due_every_so_many_seconds) {
   s.checkpoint = {.seconds = 5, .steps = 0};
   const auto timed = prepare(s);
   checkpoints all{*timed};
-  EXPECT_FALSE(all.due(4.9, 1000));
-  EXPECT_TRUE(all.due(5, 1000));
+  EXPECT_FALSE(all.due(4.9, 1000, members_));
+  EXPECT_TRUE(all.due(5, 1000, members_));
 }
 
 TEST_F(checkpoints_test, are_not_due_while_one_is_under_way) {
-  ASSERT_TRUE(all_.due(1, 30));
-  EXPECT_FALSE(all_.due(1, 60)) << "it has been ordered";
+  ASSERT_TRUE(all_.due(1, 30, members_));
+  EXPECT_FALSE(all_.due(1, 60, members_)) << "it has been ordered";
   add(0, 1);
-  EXPECT_FALSE(all_.due(1, 90)) << "parts are missing";
+  EXPECT_FALSE(all_.due(1, 90, members_)) << "parts are missing";
   add(1, 1);
   ASSERT_TRUE(add(2, 1));
-  EXPECT_FALSE(all_.due(1, 120)) << "the manifest is being written";
+  EXPECT_FALSE(all_.due(1, 120, members_)) << "the manifest is being written";
   all_.complete(1);
-  EXPECT_TRUE(all_.due(1, 120));
+  EXPECT_TRUE(all_.due(1, 120, members_));
 }
 
 TEST_F(checkpoints_test, are_complete_with_the_last_part) {
@@ -105,18 +105,47 @@ TEST_F(checkpoints_test, are_given_up_when_a_master_is_lost_though_its_part_is_s
 TEST_F(checkpoints_test, are_torn_when_a_master_is_lost_before_their_first_part_comes) {
   const auto served = small_run("async-sgd", "auto", 3, 10);
   const auto master = static_cast<rank>(served->settings.worker_ranks());
+  const membership members{*served, everybody_of(*served)};
   checkpoints all{*served};
   EXPECT_THAT(all.lose(master), testing::IsEmpty());
-  EXPECT_FALSE(all.is_torn(1)) << "it is not ordered";
-  ASSERT_TRUE(all.due(1, 1'000'000));
+  EXPECT_FALSE(all.is_torn(1, members)) << "it is not ordered";
+  ASSERT_TRUE(all.due(1, 1'000'000, members));
   all.lose(0);
-  EXPECT_FALSE(all.is_torn(1)) << "a worker's next life begins with a state of others";
+  EXPECT_FALSE(all.is_torn(1, members)) << "a worker's next life begins with a state of others";
   all.lose(master);
-  EXPECT_TRUE(all.is_torn(1));
+  EXPECT_TRUE(all.is_torn(1, members));
   EXPECT_TRUE(all.fail(1));
-  EXPECT_FALSE(all.is_torn(1));
-  ASSERT_TRUE(all.due(2, 2'000'000));
-  EXPECT_FALSE(all.is_torn(2)) << "it was ordered afterwards";
+  EXPECT_FALSE(all.is_torn(1, members));
+  ASSERT_TRUE(all.due(2, 2'000'000, members));
+  EXPECT_FALSE(all.is_torn(2, members)) << "it was ordered afterwards";
+}
+
+// Such a checkpoint would be taken for complete, and push out those with the model.
+TEST_F(checkpoints_test, do_not_begin_while_a_master_is_away) {
+  const auto served = small_run("async-sgd", "auto", 3, 10);
+  const auto master = static_cast<rank>(served->settings.worker_ranks());
+  membership members{*served, everybody_of(*served)};
+  checkpoints all{*served};
+  members.end(master);
+  EXPECT_FALSE(all.due(1, 1'000'000, members));
+  EXPECT_TRUE(all.is_torn(4, members)) << "one that another leader ordered";
+  auto next = everybody_of(*served);
+  next.number = 2;
+  next.lives[master] = 1;
+  next.donors[master] = 0;
+  members.adopt(next);
+  EXPECT_FALSE(all.due(2, 1'000'000, members)) << "it has no model yet";
+  members.joined(master);
+  EXPECT_TRUE(all.due(2, 1'000'000, members)) << "nothing is waited for";
+}
+
+TEST_F(checkpoints_test, of_a_former_leader_are_given_up) {
+  checkpoints all{*run_, 7};
+  for (rank i = 0; i < 3; ++i)
+    EXPECT_FALSE(all.add({i, 0, 7, {.digest = i, .gradients = 10, .sent = {}}}, members_, seen_, 2.5));
+  EXPECT_FALSE(all.is_being_written());
+  EXPECT_FALSE(all.add({0, 0, 8, {.digest = 0, .gradients = 10, .sent = {}}}, members_, seen_, 2.5));
+  EXPECT_TRUE(all.is_being_written());
 }
 
 TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses) {
@@ -130,20 +159,20 @@ TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses) {
 }
 
 TEST_F(checkpoints_test, are_given_up_when_a_disk_refuses_the_first_part) {
-  ASSERT_TRUE(all_.due(1, 30));
+  ASSERT_TRUE(all_.due(1, 30, members_));
   EXPECT_TRUE(all_.fail(4));
   EXPECT_FALSE(all_.fail(4)) << "no news";
   EXPECT_FALSE(add(1, 4)) << "of one that is given up";
   EXPECT_FALSE(all_.is_being_written());
-  EXPECT_TRUE(all_.due(2, 60)) << "nothing is waited for";
+  EXPECT_TRUE(all_.due(2, 60, members_)) << "nothing is waited for";
 }
 
 TEST_F(checkpoints_test, that_never_come_are_forgotten) {
-  ASSERT_TRUE(all_.due(1, 30));
-  EXPECT_FALSE(all_.due(60, 60));
-  EXPECT_TRUE(all_.due(61, 60));
-  EXPECT_FALSE(all_.due(180, 500)) << "what waits for a slow disk is held in memory";
-  EXPECT_TRUE(all_.due(181, 500));
+  ASSERT_TRUE(all_.due(1, 30, members_));
+  EXPECT_FALSE(all_.due(60, 60, members_));
+  EXPECT_TRUE(all_.due(61, 60, members_));
+  EXPECT_FALSE(all_.due(180, 500, members_)) << "what waits for a slow disk is held in memory";
+  EXPECT_TRUE(all_.due(181, 500, members_));
 }
 
 /// Returns the number of the checkpoint that this leader orders now.
@@ -159,6 +188,7 @@ TEST(ordered_checkpoints, have_no_number_that_another_leader_has_ordered) {
     auto newest = run->done.checkpoint;
     for (int leaders = 0; leaders < 3; ++leaders, ++last.what.number) {
       coordination leader{*run, last};
+      EXPECT_GE(coordination::checkpoints_before(*run, last.number()), newest);
       const auto first = ordered_by(leader);
       EXPECT_GT(first, newest) << "although this leader has heard of no order";
       for (int orders = 0; orders < 1000; ++orders)

@@ -77,7 +77,7 @@ TEST(cut, waits_for_each_of_several_exchanges_also_with_one_peer) {
   EXPECT_FALSE(c.is_due());
   c.end({1, 7});
   EXPECT_TRUE(c.is_due());
-  c.saved();
+  EXPECT_THAT(c.saved(), IsEmpty());
   hears(c, 1, 2);
   EXPECT_FALSE(c.is_due()) << "the question to 2 may be answered before its next marker";
 }
@@ -95,6 +95,25 @@ TEST(cut, keeps_what_comes_from_behind_it_meanwhile_and_nothing_else) {
   EXPECT_THAT(c.saved(), SizeIs(1));
   auto next = model_of(2);
   EXPECT_FALSE(c.keeps(next));
+}
+
+// Its marker would come before an answer that its former life owed, and whose effect it has.
+TEST(cut, of_a_masters_next_life_waits_until_each_worker_has_been_heard) {
+  cut c;
+  c.expect_word_of({0, 1, 2});
+  EXPECT_THAT(c.order(4), IsEmpty());
+  c.hear(0); // asks again
+  EXPECT_FALSE(c.is_due());
+  hears(c, 1, 4); // has nothing open
+  auto question = model_of(1);
+  EXPECT_TRUE(c.keeps(question));
+  hears(c, 2, 3);
+  EXPECT_FALSE(c.is_due()) << "a question may be open across an older cut";
+  hears(c, 2, 4);
+  EXPECT_TRUE(c.is_due());
+  EXPECT_THAT(c.saved(), SizeIs(1));
+  EXPECT_THAT(c.order(5), IsEmpty());
+  EXPECT_TRUE(c.is_due()) << "later ones wait for nobody";
 }
 
 // The leader gives a checkpoint up when a worker is lost that would save it, and orders the next.
@@ -131,6 +150,22 @@ TEST(cut, forgets_who_was_past_the_one_before_when_another_is_ordered) {
     EXPECT_EQ(c.due(), 2u);
     EXPECT_THAT(c.saved(), IsEmpty());
   }
+}
+
+TEST(cut, is_told_to_each_peer_once_and_to_no_life_that_began_after_it) {
+  cut c;
+  EXPECT_FALSE(c.news_for(1)) << "there has been none";
+  static_cast<void>(c.order(4));
+  EXPECT_FALSE(c.news_for(1)) << "this one is still to come";
+  static_cast<void>(c.saved());
+  EXPECT_EQ(c.news_for(1), 4u);
+  EXPECT_FALSE(c.news_for(1));
+  c.forget(2);
+  EXPECT_FALSE(c.news_for(2));
+  static_cast<void>(c.order(5));
+  static_cast<void>(c.saved());
+  EXPECT_EQ(c.news_for(1), 5u);
+  EXPECT_EQ(c.news_for(2), 5u);
 }
 
 } // namespace

@@ -6,6 +6,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 using namespace testing_support;
 using fixture = worker_fixture;
 
@@ -47,6 +48,36 @@ TEST(worker_views, the_number_of_steps_that_are_left_may_grow) {
   for (std::uint64_t t = 0; t < 150; ++t)
     g.model_from(1, t), g.model_from(2, t);
   EXPECT_FALSE(g.w.finished()) << "it was told of 100 steps before";
+}
+
+/// The other one may have asked before it saw the view.
+TEST(worker_views, what_was_a_neighbour_hears_of_a_cut_before_anything_else) {
+  fixture f{0, 0, false, false};
+  auto next = *view_of(2, 0, {0, 0, 0});
+  const std::vector<topology::graph::edge> edges{{0, 1}, {1, 2}};
+  next.mixing =
+      std::make_shared<const topology::mixing_matrix>(topology::mixing_matrix::metropolis(topology::graph{3, edges}));
+  f.w.adopt(std::make_shared<const view>(next));
+  f.host.frames.clear();
+  const auto sent = [&] {
+    std::vector<std::pair<rank, frame_kind>> all;
+    for (const auto& [to, one] : std::exchange(f.host.frames, {}))
+      all.emplace_back(to, one.label.kind);
+    return all;
+  };
+  constexpr auto marker = frame_kind::checkpoint, model = frame_kind::model;
+  f.w.checkpoint(7);
+  EXPECT_THAT(sent(), ElementsAre(Pair(1, marker)));
+  f.w.send(2, {model}, {});
+  f.w.send(2, {model}, {});
+  EXPECT_THAT(sent(), ElementsAre(Pair(2, marker), Pair(2, model), Pair(2, model)));
+  f.w.checkpoint(8);
+  next.number = 3;
+  next.incarnations[2] = 3;
+  f.w.adopt(std::make_shared<const view>(next));
+  sent();
+  f.w.send(2, {model}, {});
+  EXPECT_THAT(sent(), ElementsAre(Pair(2, model))) << "that life has begun after the cut";
 }
 
 TEST(worker_views, nothing_is_sent_to_the_lost) {

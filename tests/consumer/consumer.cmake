@@ -81,7 +81,7 @@ run(${build}/examples/own_parts_laws)
 expect_in_output("codec_law.decoding_gives_a_finite_vector.* tests from 2 test suites ran")
 
 run(${build}/examples/occasional_gossip_laws)
-expect_in_output("\\[  PASSED  \\] 7 tests")
+expect_in_output("\\[  PASSED  \\] 8 tests")
 
 run(${build}/examples/codec_error top-k:fraction=0.1 1000)
 expect_in_output("top-k:.*bits an element")

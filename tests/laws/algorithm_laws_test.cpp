@@ -75,7 +75,6 @@ class hopeful final : public algorithm {
 public:
   task<> run(worker& w) override {
     const tag label{first_own_kind, 3, 2};
-    co_await w.next_step(0);
     if (w.id() == 0)
       co_await w.receive(1, label);
   }
@@ -91,6 +90,34 @@ TEST(a_tiny_world, says_who_waits_for_what) {
   tiny_world world{{.workers = 3}, [](rank) { return std::make_unique<hopeful>(); }, p.gradients()};
   EXPECT_FALSE(world.run());
   EXPECT_EQ(world.who_waits(), "worker 0 waits for own 128, step 3, part 2 of worker 1\n");
+}
+
+/// Trains alone, and says nothing but what the first of them says.
+class silent final : public algorithm {
+public:
+  explicit silent(vec initial) : x_(std::move(initial)) {}
+
+  task<> run(worker& w) override {
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec g = co_await w.start_gradient(x_, t_);
+      w.update(x_, g, t_);
+      if (w.id() == 0 && t_ == 0)
+        w.send_to_neighbours({first_own_kind, t_}, w.encode(x_));
+    }
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_); }
+
+private:
+  vec x_;
+  std::uint64_t t_ = 0;
+};
+
+TEST(silent_workers, are_those_that_send_nothing) {
+  law_problem p{0};
+  tiny_world world{{.workers = 3}, [&](rank) { return std::make_unique<silent>(p.start()); }, p.gradients()};
+  ASSERT_TRUE(world.run());
+  EXPECT_EQ(silent_workers(world, 3), (std::vector<rank>{1, 2}));
 }
 
 /// Moves its model towards those that it hears of, the less the more they have been.

@@ -65,7 +65,7 @@ class memory_of : public testing::TestWithParam<std::string> {};
 
 TEST_P(memory_of, a_worker_is_what_its_page_says) {
   const auto needed = models_a_worker(with_short_warm_up(GetParam()), 20);
-  auto text = test::read_text(std::string{GOSSAMER_SOURCE_DIR} + page);
+  auto text = test::read_text(fmt::format("{}{}", GOSSAMER_SOURCE_DIR, page));
   text = text.substr(text.find(section));
   text = text.substr(0, text.find("\n## "));
   const auto row = fmt::format("| `{}` | ", GetParam());

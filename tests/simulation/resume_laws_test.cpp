@@ -1,5 +1,6 @@
 // Runs that are cut off and resume from a checkpoint: synchronous algorithms come to the same bits as an uncut run,
 // asynchronous ones keep their promises, and checkpoints are consistent however events interleave and whatever fails.
+#include "gossamer/actors/collectives/pairwise_average.hpp"
 #include "gossamer/actors/faults/chaos.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/error.hpp"
@@ -248,6 +249,79 @@ TEST(a_checkpoint_that_is_given_up, halves_no_exchange_in_the_next_one) {
     s.interleaving = interleaving;
     EXPECT_NO_THROW(simulate(e, s, {.faults = plan})) << interleaving; // the auditor throws
   }
+}
+
+// Its state has the effects of questions that are asked again, or, in another process, lacks them.
+TEST(a_master_that_comes_back, halves_no_exchange_in_a_checkpoint) {
+  run_settings run;
+  run.algorithm = "eamsgd:period=2"; // so that there are steps while workers need no master
+  run.model = "softmax";
+  run.data = "digits:samples=200,test=50";
+  run.steps = 30;
+  run.checkpoint.seconds = 0.05;
+  simulation_settings s;
+  s.network = "wan";
+  for (const bool processes : {false, true}) {
+    s.processes = processes;
+    fault_plan plan;
+    for (double at_s = 0.67; at_s < 10; at_s += processes ? 2.1 : 0.7)
+      plan.faults.push_back(
+          {.kind = fault_kind::kill, .workers = {4}, .at_s = at_s, .lasts_s = 0.001, .processes = processes});
+    for (run.seed = 1; run.seed <= 5; ++run.seed)
+      EXPECT_NO_THROW(simulate(prepare(run), s, {.faults = plan}))
+          << run.seed << ' ' << processes; // the auditor throws
+  }
+}
+
+/// Averages with a worker that is no neighbour in the ring of six, after each gradient.
+class distant_pairs final : public algorithm {
+public:
+  explicit distant_pairs(vec initial) : x_(std::move(initial)) {}
+
+  task<> run(worker& w) override {
+    w.serve(answer(w));
+    for (; co_await w.next_step(t_); ++t_) {
+      const vec g = co_await w.start_gradient(x_, t_);
+      w.update(x_, g, t_);
+      const auto peer = static_cast<rank>((w.id() + 2 + t_ % 2) % w.ranks());
+      if (w.is_present(peer)) {
+        const average_question next{.number = asked_++};
+        co_await ask_for_average(w, x_, peer, next);
+      }
+    }
+  }
+  const vec& model() const override { return x_; }
+  void fields(archive& a) override { a(x_)(t_)(asked_); }
+  void inherit(worker&) override { asked_ = 0; }
+
+private:
+  task<> answer(worker& w) {
+    for (;;) {
+      const auto request = co_await w.receive_any(frame_kind::average_request);
+      answer_average(w, x_, request);
+    }
+  }
+
+  vec x_;
+  std::uint64_t t_ = 0, asked_ = 0;
+};
+
+TEST(an_exchange_of_workers_that_are_no_neighbours, is_in_a_checkpoint_with_both_halves_or_none) {
+  const std::array own{algorithm_entry{
+      .about = {.name = "distant-pairs", .summary = "averages across the ring"},
+      .traits = {.exchange = exchange_pattern::all, .synchronous = false},
+      .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
+        return std::make_unique<distant_pairs>(s.initial);
+      },
+  }};
+  auto run = quadratic_run("distant-pairs", 6, 40);
+  run.checkpoint.steps = 3;
+  const auto e = prepare(run, {.algorithms = {"algorithm", own}});
+  simulation_settings s;
+  s.processes = true; // so that the leader's order comes to workers at different times
+  s.network = "wan";
+  for (s.interleaving = 1; s.interleaving <= 10; ++s.interleaving)
+    EXPECT_NO_THROW(simulate(e, s)) << s.interleaving; // the auditor throws
 }
 
 INSTANTIATE_TEST_SUITE_P(registry, every_run_that_goes_on, testing::ValuesIn(testing_support::every_spelling()),

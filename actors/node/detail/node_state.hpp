@@ -30,7 +30,8 @@ struct leadership {
   /// @param before the books that a former leader has sent
   /// @param islands as in `evaluations`
   leadership(const experiment& e, std::uint32_t by, const resumption* from, const run_books& before, bool islands)
-      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations, islands), saving(e),
+      : progress(e), evaluating(e, from ? from->all.updates() : 0, (by - 1) * most_evaluations, islands),
+        saving(e, coordination::checkpoints_before(e, by)),
         updates_seen(e.participants(), from ? from->all.updates() : 0), first_evaluation((by - 1) * most_evaluations) {
     if (from) {
       progress.go_on_from(from->all);

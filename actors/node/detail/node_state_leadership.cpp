@@ -220,7 +220,7 @@ void node_state::on_evaluation(const evaluated& m) {
     fail({errc::diverged,
           fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
                       record.epoch, as_shown(record.train_loss), as_shown(record.consensus_distance)),
-          "lower --lr, or the momentum of --optimiser"});
+          "lower the learning rate, or clip gradients"});
   } else {
     leadership_->final_is_known = protocol_->leader()->over() && leadership_->evaluating.done();
     evaluate_next();
@@ -267,7 +267,9 @@ void node_state::summarise() {
 // -- checkpoints ------------------------------------------------------------------------------------------------------
 
 void node_state::order_checkpoint_when_due() {
-  if (writer_ && protocol_->leader()->running() && leadership_->saving.due(elapsed(), leadership_->progress.updates()))
+  const auto& leader = *protocol_->leader();
+  if (writer_ && leader.running()
+      && leadership_->saving.due(elapsed(), leadership_->progress.updates(), leader.members()))
     in_leader(checkpoint_due{});
 }
 
@@ -296,7 +298,7 @@ void node_state::on_part_saved(const part_saved& m) {
   const auto& members = protocol_->leader()->members();
   if (!members.is_current(m.source, m.incarnation))
     return;
-  if (leadership_->saving.is_torn(m.checkpoint))
+  if (leadership_->saving.is_torn(m.checkpoint, members))
     return on_part_not_saved({m.checkpoint, "a master was lost before it had begun"});
   if (auto whole = leadership_->saving.add(m, members, leadership_->progress.ledger(), elapsed()))
     self_->send(writer_, *std::move(whole));

@@ -113,6 +113,7 @@ protected:
     o.masters = masters();
     o.codecs = GetParam().codecs;
     o.synchronous = entry().traits.synchronous;
+    o.on_loss = entry().traits.on_loss;
     o.updates_per_epoch = 10;
     const auto make = [this, x, workers = o.workers](rank i) {
       const auto values = given();
@@ -172,12 +173,12 @@ TEST_P(algorithm_law, with_one_worker_is_plain_sgd_bit_for_bit) {
     GTEST_SKIP() << "is not SGD, also with a single worker";
   for (const char* optimiser : {"sgd", "momentum:beta=0.9", "nesterov:beta=0.9,weight-decay=0.01"}) {
     law_problem p{0.1f};
-    constexpr std::uint64_t steps = 50;
-    auto world = world_of({.optimiser = optimiser, .workers = 1, .steps = steps}, p.start(), p.gradients());
+    constexpr std::uint64_t planned = 50;
+    auto world = world_of({.optimiser = optimiser, .workers = 1, .steps = planned}, p.start(), p.gradients());
     ASSERT_TRUE(world.run()) << world.who_waits();
     vec x = p.start();
     const auto plain = compute::make_optimiser(optimiser);
-    for (std::uint64_t t = 0; t < steps; ++t)
+    for (std::uint64_t t = 0; t < planned; ++t)
       plain->step(x, p.gradient(0, t, x), 0.1f);
     const auto result = result_of(world, 1);
     ASSERT_EQ(result.size(), law_dimension);
@@ -254,6 +255,24 @@ TEST_P(algorithm_law, finishes_and_finds_the_minimum_under_any_interleaving) {
     const double share = traits.synchronous ? 0.01 : masters() == 0 ? 0.03 : 0.06 * workers;
     EXPECT_LT(squared_error(result, in_doubles(minimum)), share * sum_of_squares(minimum.view())) << "seed " << seed;
   }
+}
+
+/// Returns the workers that have sent nothing.
+inline std::vector<rank> silent_workers(const tiny_world& world, std::size_t workers) {
+  std::vector<rank> result;
+  for (rank i = 0; i < workers; ++i)
+    if (world.sent(i).frames == 0)
+      result.push_back(i);
+  return result;
+}
+
+// Workers that train alone would each find a minimum, and keep most other laws.
+TEST_P(algorithm_law, lets_others_hear_of_each_worker) {
+  constexpr std::size_t workers = 4;
+  law_problem p{0.1f};
+  auto world = world_of({.workers = workers, .steps = 300, .lr = 0.05}, p.start(), p.gradients());
+  ASSERT_TRUE(world.run()) << world.who_waits();
+  EXPECT_EQ(silent_workers(world, workers), std::vector<rank>{}) << "have sent nothing in 300 steps";
 }
 
 /// Bounds the errors of codecs in the sum of the models, by the messages that carry them: of `uniform`, the run's, and

@@ -46,6 +46,7 @@ public:
     std::vector<std::size_t> islands = {}; ///< their sizes; empty: none
     std::size_t masters = 0;               ///< their ranks follow those of the workers
     bool synchronous = true;
+    actors::interrupted_round on_loss = actors::interrupted_round::repeat; ///< as the algorithm's trait says
     bool equal_steps = false; ///< asynchronous workers all do the same number of steps
     std::uint64_t steps = 10; ///< steps of each worker; on average, if asynchronous
     double lr = 0.1;
@@ -244,6 +245,7 @@ private:
     s.training.updates_per_epoch = options_.updates_per_epoch;
     s.place.everybody = everybody_;
     s.training.synchronous = options_.synchronous;
+    s.training.on_loss = options_.on_loss;
     s.training.seed = options_.seed;
     s.training.step_limit =
         options_.synchronous || options_.equal_steps ? options_.steps : options_.steps * options_.workers;
