@@ -356,22 +356,23 @@ int run_command(int argc, char** argv, const own_entries& own) {
     log->set_color_mode(spdlog::color_mode::never);
   spdlog::set_default_logger(std::make_shared<spdlog::logger>("gossamer", std::move(log)));
   spdlog::cfg::load_env_levels();
+  allow_more_open_files();
   std::signal(SIGXFSZ, SIG_IGN); // a file that may not grow is a full disk: its writer names the file
   const std::string path = argc > 0 ? argv[0] : "gossamer";
   // Never throws, not even when standard error is closed, and does not wait for ever when that is not read.
-  const auto complain = [name = path.substr(path.rfind('/') + 1)](const char* what) {
+  const auto complain = [name = path.substr(path.rfind('/') + 1)](const std::string& what) {
     write_last_words(fmt::format("{}: {}\n", name, printable(what)));
     return 1;
   };
   try {
     return run_and_flush(argc, argv, program{path, {.own = own}});
   } catch (const error& e) {
-    complain(e.what());
+    complain(words_of(e));
     return e.exit_status();
   } catch (const std::bad_alloc&) { // for an allocation that names no part of the work
     return complain("memory ended; use fewer workers, a smaller model or less data");
   } catch (const std::exception& e) {
-    return complain(e.what());
+    return complain(words_of(e));
   }
 }
 

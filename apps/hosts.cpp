@@ -1,5 +1,6 @@
 #include "gossamer/apps/detail/hosts.hpp"
 
+#include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
 #include "gossamer/base/file.hpp"
 #include "gossamer/base/settings_text.hpp"
@@ -129,7 +130,7 @@ std::vector<host> read_hosts(const std::string& given) {
 std::string to_text(const host& h) { return "[[host]]\n" + gossamer::to_text(host_table(), h); }
 
 std::string address_of(const host& where) {
-  return !where.address.empty() ? where.address : where.local() ? "127.0.0.1" : where.name;
+  return !where.address.empty() ? where.address : where.local() ? actors::loopback_address() : where.name;
 }
 
 std::vector<std::string> command_on(const host& where, const std::string& binary,

@@ -73,7 +73,7 @@ void require_launchable(const feed_options& job) {
 
 void require_reachable(const std::vector<host>& hosts, const node_options& node) {
   const auto leader = address_of(hosts[0]);
-  require_private("--hosts", fmt::format("{}:0", leader), node.insecure || !certs_of(hosts[0], node).empty());
+  require_private("--hosts", actors::to_string({leader, 0}), node.insecure || !certs_of(hosts[0], node).empty());
   require_certificates(hosts, node);
   if (is_loopback(leader) && !std::ranges::all_of(hosts, [](const host& h) { return is_loopback(address_of(h)); }))
     throw error(
@@ -175,7 +175,7 @@ void launch_plan::add_telling(std::vector<std::string>& words) const {
 
 std::vector<std::string> launch_plan::leader_words() const {
   std::vector<std::string> words{
-      "node",      "--listen", fmt::format("{}:0", leader_address()), "--nodes", fmt::format("{}", nodes_.size()),
+      "node",      "--listen", actors::to_string({leader_address(), 0}), "--nodes", fmt::format("{}", nodes_.size()),
       "--announce"};
   add_telling(words);
   add_device(words, nodes_[0]);

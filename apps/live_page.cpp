@@ -1,6 +1,7 @@
 #include "gossamer/apps/detail/live_page.hpp"
 
 #include "gossamer/actors/data_plane/access_token.hpp"
+#include "gossamer/actors/data_plane/local_address.hpp"
 #include "gossamer/apps/detail/line_observer.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,9 @@ page_orders orders_for(const run_setup& run, const std::shared_ptr<actors::fault
 
 page_server::settings settings_for(const live_options& wanted) {
   const bool port_alone = wanted.where.find(':') == std::string::npos;
-  return {.where = actors::parse_endpoint(port_alone ? "127.0.0.1:" + wanted.where : wanted.where),
+  return {.where = port_alone ? actors::endpoint{actors::loopback_address(),
+                                                 actors::parse_endpoint("localhost:" + wanted.where).port}
+                              : actors::parse_endpoint(wanted.where),
           .token = actors::access_token::drawn().text(),
           .control = wanted.control ? actors::access_token::drawn().text() : ""};
 }

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace gossamer::apps {
 
 /// The folder, for the thread of the disk alone.
@@ -17,12 +19,14 @@ public:
   void on_evaluation(const actors::evaluation_record& r) override { folder_->on_evaluation(r); }
   void on_event(const actors::event_record& r) override { folder_->on_event(r); }
   void on_progress(const actors::progress_record& r) override { folder_->on_progress(r); }
-  void finish(const actors::run_summary& summary) { folder_->finish(summary); }
+  void finish(const actors::run_summary& summary) { missing_ = folder_->finish(summary); }
+  const std::string& missing() const { return missing_; } ///< once it is finished
   const std::filesystem::path& path() const { return folder_->path(); }
 
 private:
   opener open_;
   std::shared_ptr<actors::run_folder> folder_;
+  std::string missing_;
 };
 
 namespace {
@@ -119,6 +123,8 @@ std::filesystem::path live_recorder::finish(const actors::run_summary& summary) 
       output_.say(reached.substr(0, reached.size() - 1));
     throw;
   }
+  if (!folder_->missing().empty())
+    output_.say(folder_->missing());
   if (auto* elsewhere = output_.elsewhere())
     elsewhere->add("end", last_line(to_string(summary.end)));
   return folder_->path();

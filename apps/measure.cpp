@@ -91,7 +91,7 @@ private:
   std::vector<std::string> command(std::size_t k, const std::vector<std::string>& places) const {
     std::vector<std::string> words{"node", "--probe", "--number", fmt::format("{}", k)};
     if (k == 0)
-      words.insert(words.end(), {"--listen", fmt::format("{}:0", address_of(hosts_[0]))});
+      words.insert(words.end(), {"--listen", actors::to_string({address_of(hosts_[0]), 0})});
     else
       words.insert(words.end(), {"--join", places.front()});
     add_common(words, hosts_[k], how_.node);

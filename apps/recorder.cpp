@@ -1,39 +1,14 @@
 #include "gossamer/apps/detail/recorder.hpp"
 
-#include "gossamer/actors/protocol/fingerprint.hpp"
 #include "gossamer/actors/telemetry/comparison.hpp"
 #include "gossamer/apps/detail/clean_stop.hpp"
 #include "gossamer/base/error.hpp"
-#include "gossamer/base/file.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 namespace gossamer::apps {
-
-namespace {
-
-constexpr std::string_view before_data_hash = "# data ";
-
-/// Returns a comment with the fingerprints of data and initial model, which no setting holds. A repetition elsewhere
-/// can be compared with them.
-std::string hashes_of(const actors::experiment& e) {
-  const auto print = actors::fingerprint_of(e);
-  return fmt::format("{}{:016x}, initial model {:016x}\n", before_data_hash, print.data, print.initial);
-}
-
-} // namespace
-
-bool has_data_of(const actors::experiment& e, const std::string& run) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 20; // as where settings are read from it
-  const auto text = read_text((std::filesystem::path{run} / "config.toml").string(),
-                              {"configuration", most_bytes, "a configuration has a line for each setting"});
-  const auto at = text.rfind(before_data_hash);
-  return at == std::string::npos
-         || text.substr(at + before_data_hash.size())
-                .starts_with(fmt::format("{:016x}", actors::fingerprint_of(e).data));
-}
 
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table) {
   auto o = run.resolved();
@@ -51,7 +26,7 @@ actors::run_folder open_folder(const run_setup& run, const std::string& command,
       o.cost = "costs.toml";
       folder.write(o.cost, to_toml(run.options.world.cost));
     }
-    folder.write("config.toml", write_config(command, table, o) + hashes_of(*run.experiment));
+    folder.write("config.toml", write_config(command, table, o) + last_line_of_config(*run.experiment));
   } catch (...) {
     folder.discard(); // otherwise the next attempt would be refused because of a run that never was
     throw;
@@ -73,12 +48,17 @@ void bring_metrics(const run_setup& run, actors::run_folder& into, const std::fu
       into.bring(r);
 }
 
-std::string names_of_files(const run_setup& run, const std::vector<std::string>& more) {
+std::string names_of_files(const run_setup& run, const std::filesystem::path& folder,
+                           const std::vector<std::string>& more) {
   std::vector<std::string> names{"config.toml"};
   if (run.plan.harms())
     names.emplace_back("faults.toml");
   names.insert(names.end(), {"metrics.jsonl", "summary.json", "plot.svg"});
   names.insert(names.end(), more.begin(), more.end());
+  std::error_code none;
+  std::erase_if(names, [&](const auto& name) { return !std::filesystem::exists(folder / name, none); });
+  if (names.size() < 2)
+    return fmt::format("{}", fmt::join(names, ""));
   const auto last = names.back();
   names.pop_back();
   return fmt::format("{} and {}", fmt::join(names, ", "), last);

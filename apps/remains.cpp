@@ -59,7 +59,7 @@ fs::path keep_survivor(const actors::survival& s) {
   auto folder = open_survivor(s);
   run_options o;
   o.run = s.run->settings;
-  folder.write("config.toml", write_config("gossamer train", train_options(), o));
+  folder.write("config.toml", write_config("gossamer train", train_options(), o) + last_line_of_config(*s.run));
   const auto saved = checkpoints_in(folder.path());
   auto all = s.left.all;
   for (const auto& [who, part] : s.left.parts)

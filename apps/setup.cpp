@@ -166,6 +166,25 @@ void check_same(const std::string& what, const std::string& before, const std::s
                 "a run goes on as what it was: leave the flag out");
 }
 
+/// True for two things of a kind that a program brings itself: they know what their words mean to its user.
+template <class Entry>
+bool are_own(const registry<Entry>& built_in, const std::string& one, const std::string& other) {
+  const auto name = spec::parse(one).name;
+  return name == spec::parse(other).name && std::ranges::count(built_in.names(), name) == 0;
+}
+
+/// Refuses a checkpoint of another model, or of other data. A program's own refuse to be made as the run has them, in
+/// words of their own.
+void check_same_task(const actors::run_settings& was, const actors::experiment& e, const std::string& run) {
+  const auto& is = e.settings;
+  if (was.model != is.model && are_own(compute::models(), was.model, is.model))
+    compute::make_model(was.model, e.data.train, e.known.models);
+  check_same("model", was.model, is.model, run);
+  if (was.data != is.data && are_own(compute::data_sources(), was.data, is.data))
+    compute::load_data(was.data, is.seed, is.data_dir, is.files, e.known.data);
+  check_same("data", was.data, is.data, run);
+}
+
 /// Refuses data that have changed since, under the same name: a file has other lines, or other digits are drawn.
 void check_same_data(const actors::experiment& e, const std::string& run) {
   if (has_data_of(e, run))
@@ -208,7 +227,7 @@ std::shared_ptr<const actors::experiment> going_on(const program& p, const actor
 
 run_options options_of(const std::string& run) {
   run_options result;
-  read_config((std::filesystem::path{run} / "config.toml").string(), simulate_options(), result);
+  read_config_of(run, simulate_options(), result);
   return result;
 }
 
@@ -223,8 +242,7 @@ std::shared_ptr<const actors::resumption> resumption_of(const program& p, const 
   const auto was = options_of(o.resume).run;
   const auto& is = e.settings;
   check_same("algorithm", was.algorithm, is.algorithm, o.resume);
-  check_same("model", was.model, is.model, o.resume);
-  check_same("data", was.data, is.data, o.resume);
+  check_same_task(was, e, o.resume);
   check_same("optimiser", was.optimiser, is.optimiser, o.resume);
   const auto say = [&p](const std::string& what) { p.say(what); };
   auto from = newest_checkpoint(o.resume, o.parts_elsewhere, say);

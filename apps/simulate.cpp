@@ -64,10 +64,11 @@ actors::simulation_result simulate_into(actors::run_folder& folder, const run_se
                            .from = run.from});
 }
 
-void write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {
+/// @returns as `run_folder::finish`
+std::string write_results(actors::run_folder& folder, const actors::simulation_result& r, const std::string& summary) {
   folder.write("blame.txt", r.blame.to_text(std::numeric_limits<std::size_t>::max()));
   folder.write("blame.json", r.blame.to_json() + '\n');
-  folder.finish(r.summary, summary);
+  return folder.finish(r.summary, summary);
 }
 
 void write_trace(actors::run_folder& folder, const run_setup& run) {
@@ -91,7 +92,8 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
   if (twice && status == 0)
     expect_same_hash(result.hash, simulate_silently(run).hash);
   const auto summary = summary_json(result, real_s);
-  write_results(folder, result, summary + '\n');
+  if (const auto missing = write_results(folder, result, summary + '\n'); !missing.empty())
+    say(missing);
   write_trace(folder, run);
   std::vector<std::string> more{"blame.txt", "blame.json"};
   if (run.options.trace)
@@ -99,9 +101,9 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
   if (run.options.report && has_reports() && p.has_results())
     std::ranges::move(report_into(folder.path(), say), std::back_inserter(more));
   watching.end(result.summary); // last, because a reader of a pipe may be slow
-  print_results(
-      run.options.feeds, run.options.json, summary,
-      fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(), names_of_files(run, more)));
+  print_results(run.options.feeds, run.options.json, summary,
+                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(),
+                            names_of_files(run, folder.path(), more)));
   return status;
 }
 

@@ -72,8 +72,8 @@ int train_into(const std::shared_ptr<actors::run_folder>& folder, const run_setu
   const auto missing = output.close();
   std::string text;
   if (p.has_results())
-    text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(), names_of_files(run, more), missing,
-                       missing.empty() ? "" : "\n");
+    text = fmt::format("{}{} holds {}\n{}{}", describe(summary), path.string(), names_of_files(run, path, more),
+                       missing, missing.empty() ? "" : "\n");
   print_results(options.feeds, options.json, to_json(summary), text);
   return exit_status(summary);
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -51,6 +53,26 @@ void open_closed_streams() noexcept {
        {std::pair{STDIN_FILENO, O_RDONLY}, {STDOUT_FILENO, O_RDONLY}, {STDERR_FILENO, O_WRONLY}})
     if (fcntl(number, F_GETFD) < 0)
       open("/dev/null", mode); // the lowest number that is free
+}
+
+void allow_more_open_files() noexcept {
+  constexpr rlim_t enough = 65'536; // programs that are started from here may look at each number
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= std::min(limit.rlim_max, enough))
+    return;
+  limit.rlim_cur = std::min(limit.rlim_max, enough);
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string words_of(const std::exception& e) {
+  constexpr std::string_view limit = "ulimit -n";
+  const std::string_view all = e.what();
+  const auto lacks = [&](std::string_view what) { return all.find(what) == std::string_view::npos; };
+  if (lacks(std::strerror(EMFILE)) || !lacks(limit))
+    return std::string{all};
+  const auto* own = dynamic_cast<const error*>(&e);
+  return fmt::format("{}; raise the limit on open files ({})", own != nullptr ? std::string_view{own->sentence()} : all,
+                     limit);
 }
 
 } // namespace gossamer::apps

@@ -106,7 +106,7 @@ run_summary lead_cluster(std::shared_ptr<const experiment> e, const leader_setti
   if (around.from)
     e = e->after(around.from->all);
   check_nodes(*e, s);
-  require_threads_of(*e, e->settings.workers / s.nodes);
+  require_threads_of(*e, e->settings.workers / s.nodes, threads_of_control + threads_of_node);
   control_plane control{s};
   control.expect(e->participants());
   auto& system = control.system;

@@ -314,6 +314,8 @@ bool ask_and_take_part(const joining_settings& s, const preparation& prepare) {
   if (around.from)
     e = e->after(around.from->all);
 
+  constexpr std::size_t evaluator = 1, writer = 1;
+  require_threads(threads_of_node + evaluator + writer); // and one for each worker, when it comes
   const scoped_life files{spawn_files_of(system, *e)};
   const auto complain = std::make_shared<complaints>();
   const auto host = local_address_towards(here.door());

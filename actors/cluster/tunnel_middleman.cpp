@@ -127,6 +127,9 @@ tunnel_middleman::~tunnel_middleman() {
 
 endpoint tunnel_middleman::publish(const caf::actor& door, const endpoint& where) {
   auto found = tunnel_.listen(where, [entrance = entrance_](int socket) {
+    if (socket == tunnel::no_connection)
+      return spdlog::warn(
+          "another process cannot be let in: too many files are open here; raise the limit (ulimit -n)");
     if (send(*entrance, &socket, sizeof socket, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof socket)
       close(socket);
   });

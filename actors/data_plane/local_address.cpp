@@ -1,5 +1,6 @@
 #include "gossamer/actors/data_plane/local_address.hpp"
 
+#include "gossamer/actors/data_plane/detail/descriptor.hpp"
 #include "gossamer/base/error.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <unistd.h>
 
 namespace gossamer::actors {
@@ -47,6 +49,16 @@ std::string local_address_towards(const endpoint& peer) {
     throw error(errc::io, fmt::format("there is no way to {}: {}", to_string(peer), std::strerror(reason)),
                 "check the address and the network");
   return text.data();
+}
+
+std::string loopback_address() {
+  const detail::descriptor s{socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
+  sockaddr_in here{};
+  here.sin_family = AF_INET;
+  here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const bool has_it =
+      s ? bind(s.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0 : errno != EAFNOSUPPORT;
+  return has_it ? "127.0.0.1" : "::1";
 }
 
 } // namespace gossamer::actors

@@ -10,11 +10,13 @@
 #include <asio/post.hpp>
 #include <atomic>
 #include <future>
+#include <iterator>
 #include <list>
 #include <mutex>
 #include <thread>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 namespace gossamer::actors {
 
@@ -115,18 +117,42 @@ private:
     acceptor_.async_accept([this](asio::error_code e, tcp::socket s) {
       if (!acceptor_.is_open())
         return;
-      if (e) // no descriptors are left, or the guest is gone already
+      if (e == asio::error::no_descriptors)
+        tell_of_lack();
+      if (e) // or the guest is gone already
         return pause_.set(pause_without_descriptors, [this] { accept(); });
       greet(std::move(s));
       accept();
     });
   }
 
+  /// Says once that this process lacks descriptors.
+  void tell_of_lack() {
+    if (!std::exchange(has_told_of_lack_, true))
+      in_(no_connection);
+  }
+
+  /// Makes room for one more guest: the longest silent one goes, since peers speak as soon as they are connected.
+  bool make_room() {
+    std::vector<std::shared_ptr<lane>> guests;
+    std::ranges::copy_if(lanes_, std::back_inserter(guests), &lane::is_guest);
+    if (guests.size() < most_guests)
+      return true;
+    const auto silent = std::ranges::find_if_not(guests, &lane::has_spoken);
+    if (silent == guests.end())
+      return false;
+    (*silent)->end("");
+    return true;
+  }
+
   void greet(tcp::socket s) {
-    if (std::cmp_greater_equal(std::ranges::count_if(lanes_, [](const auto& l) { return !l->is_open(); }), most_guests))
+    if (!make_room())
       return;
     try {
-      const auto guest = add(accepting_stream(std::move(s), shown_), in_, [](const lane::ending&) {});
+      const auto guest = add(accepting_stream(std::move(s), shown_), in_, [this](const lane::ending& end) {
+        if (end.is_lack)
+          tell_of_lack();
+      });
       guest->expect(longest_hello(longest_break_));
       guest->begin();
     } catch (const std::exception& e) { // ends this guest only
@@ -267,6 +293,7 @@ private:
   alarm pause_, end_;
   std::function<void(int)> in_;
   std::uint16_t door_ = 0; ///< the port of the acceptor
+  bool has_told_of_lack_ = false;
   std::list<std::shared_ptr<lane>> lanes_;
   bool closing_ = false;
   mutable std::mutex mutex_;

@@ -13,9 +13,10 @@ namespace gossamer::actors {
 /// Carries connections of CAF, which trusts all bytes from its sockets. CAF has one end of a pair of local sockets for
 /// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
 /// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds or half
-/// of `longest` each. No message longer than the bound of a run comes out of a pair. A connection that is reset or
-/// silent is made again, and nothing is lost. A pair ends when the other process has, or cannot be reached: for
-/// `longest` behind a reset, for a quarter of an hour where it fell silent, since it may have been cut off.
+/// of `longest` each, and a silent one goes when another comes. No message longer than the bound of a run comes out of
+/// a pair. A connection that is reset or silent is made again, and nothing is lost. A pair ends when the other process
+/// has, or cannot be reached: for `longest` behind a reset, for a quarter of an hour where it fell silent, since it may
+/// have been cut off.
 ///
 /// Threads: safe.
 class tunnel {
@@ -30,7 +31,8 @@ public:
 
   /// The reason where the peer has closed the connection before it said anything.
   static constexpr std::string_view closed_unheard =
-      "closes the connection, as a leader that asks for certificates or a token does";
+      "closes the connection, as a leader that asks for certificates or a token does, or one that may open no more "
+      "files";
 
   static constexpr std::chrono::milliseconds longest_break{2000};
 
@@ -44,8 +46,8 @@ public:
   /// Sets the bound on messages of later connections; `most_control_bytes_of_any_run` before the first call.
   void bound_messages(std::uint64_t most_bytes);
 
-  /// Listens; call it once at most. @param in gets the local end of each connection, and closes it; runs on the
-  /// tunnel's thread
+  /// Listens; call it once at most. @param in gets the local end of each connection, and closes it; `no_connection`
+  /// where this process has no descriptors left for one. Runs on the tunnel's thread
   /// @returns the address with the port that was found @error errc::io if it cannot listen there
   endpoint listen(const endpoint& where, std::function<void(int socket)> in);
 

@@ -40,7 +40,7 @@ public:
   generator(std::uint64_t seed, const chaos_limits& limits)
       : random_(random_stream{seed, 0, purpose::chaos}, 0), limits_(limits),
         dead_until_s_(limits.workers + limits.masters, -1) {
-    for (const auto i : some(first(founders()), std::min(limits.spare + most_dead(), founders())))
+    for (const auto i : drawn_to_spare())
       dead_until_s_[i] = spared;
     for (std::size_t i = founders(); i < limits.workers; ++i)
       dead_until_s_[i] = limits.processes && i / limits.workers_per_node >= nodes() ? for_ever_with_process : for_ever;
@@ -101,6 +101,20 @@ private:
     items.resize(count);
     std::ranges::sort(items);
     return items;
+  }
+
+  /// Draws the workers that are never named. Where processes die, all workers of some nodes: the plan does not say
+  /// which coordinators die, and these may have most of them.
+  std::vector<rank> drawn_to_spare() {
+    if (most_dead() == 0)
+      return some(first(founders()), std::min(limits_.spare, founders()));
+    const auto per_node = limits_.workers_per_node;
+    const auto last_is_smaller = founders() % per_node != 0 ? 1 : 0;
+    const auto enough = most_dead() + (limits_.spare + per_node - 1) / per_node + last_is_smaller;
+    fault all;
+    for (const auto node : some(first(nodes()), std::min(enough, nodes())))
+      all.nodes.push_back(node);
+    return named_workers(all, founders(), per_node);
   }
 
   /// Draws the kinds of this plan.
@@ -195,6 +209,7 @@ private:
     bool may_stay_away = true;
     if (f.kind == fault_kind::kill && coin()) {
       f.coordinators = count;
+      may_stay_away = limits_.masters == 0; // one of them may have a master, or all workers
     } else if (f.kind == fault_kind::kill && limits_.masters > 0 && coin()) {
       f.processes = true;
       f.workers = {static_cast<rank>(limits_.workers + below(limits_.masters))};

@@ -64,10 +64,15 @@ std::function<void(std::uint64_t, std::chrono::nanoseconds)> teller_of(const std
 
 } // namespace
 
-void require_threads_of(const experiment& e, std::size_t workers) {
-  constexpr std::size_t least_of_scheduler = 4, besides = 2; // threads of CAF
-  const auto scheduler = e.settings.threads > 0 ? e.settings.threads : std::thread::hardware_concurrency();
-  require_threads(workers + 1 + std::max(least_of_scheduler, scheduler) + besides);
+std::size_t threads_of_system(std::size_t threads) {
+  constexpr std::size_t least = 4, besides = 2; // CAF's clock, and its printer
+  return besides + (threads > 0 ? threads : std::max<std::size_t>(least, std::thread::hardware_concurrency()));
+}
+
+void require_threads_of(const experiment& e, std::size_t workers, std::size_t others) {
+  constexpr std::size_t evaluator = 1;
+  const std::size_t writer = e.settings.checkpoint.is_set() ? 1 : 0;
+  require_threads(threads_of_system(e.settings.threads) + workers + evaluator + writer + others);
 }
 
 void set_scheduler(caf::actor_system_config& config, std::size_t threads) {

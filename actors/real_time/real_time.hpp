@@ -49,11 +49,15 @@ private:
 };
 
 /// Makes sure that the threads for a run can be made. Call it before there is an actor system (threads.hpp).
-/// @param workers number in this process; evaluator and scheduler are counted besides
+/// @param workers number in this process; evaluator, writer of checkpoints and system are counted besides
+/// @param others  threads that this process has besides
 /// @error errc::failed
-void require_threads_of(const experiment& e, std::size_t workers);
+void require_threads_of(const experiment& e, std::size_t workers, std::size_t others = 0);
 
-/// Sets `scheduler.*` as workers need it. @param threads 0: one for each processor
+/// Returns the number of threads that an actor system has by itself. @param threads as in `set_scheduler`
+std::size_t threads_of_system(std::size_t threads);
+
+/// Sets `scheduler.*` as workers need it. @param threads 0: one for each processor, and four at least
 void set_scheduler(caf::actor_system_config& config, std::size_t threads);
 
 } // namespace gossamer::actors

@@ -14,6 +14,7 @@
 #include <charconv>
 #include <cstring>
 #include <set>
+#include <unistd.h>
 
 namespace gossamer::actors {
 
@@ -24,14 +25,14 @@ namespace {
 constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json", "plot.svg",
                                 "trace.json",  "blame.txt",   "blame.json", "events.jsonl",  "report.html"};
 
+constexpr auto other_folder = "check the path and the room there, or choose another folder with --out";
 constexpr std::size_t most_waiting = std::size_t{1} << 16; // bytes of a file's lines: minutes of a run
 
 /// EFBIG comes of a limit on files, which is a full disk to this program.
 bool is_lack_of_room(int problem) { return problem == ENOSPC || problem == EDQUOT || problem == EFBIG; }
 
 [[noreturn]] void refuse(const fs::path& file, const char* reason) {
-  throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason),
-              "check the path and the room there, or choose another folder with --out");
+  throw error(errc::io, fmt::format("cannot write {}: {}", file.string(), reason), other_folder);
 }
 
 /// The numbers of the run folders in a folder.
@@ -135,7 +136,16 @@ void run_folder::write(std::string_view name, std::string_view text) {
   write(name, [text](std::FILE* out) { std::fwrite(text.data(), 1, text.size(), out); });
 }
 
+/// Makes the folder, if it was moved or removed: what is left to write is better there than nowhere.
+void run_folder::make_again() {
+  std::error_code problem;
+  is_made_again_ = fs::create_directories(folder_, problem) || is_made_again_;
+  if (problem)
+    refuse(folder_, problem.message().c_str());
+}
+
 void run_folder::write(std::string_view name, const std::function<void(std::FILE*)>& content) {
+  make_again();
   const auto file = folder_ / name;
   const auto beside = folder_ / fmt::format("{}.part", name);
   std::unique_ptr<std::FILE, close_file> out{std::fopen(beside.c_str(), "we")};
@@ -152,7 +162,8 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
     give_up();
     throw;
   }
-  if (std::ferror(out.get()) != 0 || std::fclose(out.release()) != 0) {
+  const bool is_safe = std::fflush(out.get()) == 0 && (fsync(fileno(out.get())) == 0 || errno == EINVAL); // a pipe
+  if (!is_safe || std::ferror(out.get()) != 0 || std::fclose(out.release()) != 0) {
     const auto* reason = std::strerror(errno);
     give_up();
     refuse(file, reason);
@@ -163,6 +174,7 @@ void run_folder::write(std::string_view name, const std::function<void(std::FILE
     give_up();
     refuse(file, problem.message().c_str());
   }
+  flush_folder(folder_.string(), other_folder);
 }
 
 void run_folder::on_evaluation(const evaluation_record& record) {
@@ -195,15 +207,27 @@ void run_folder::write_waiting(line_file& to, std::size_t most_left) {
     refuse(folder_ / to.name, std::strerror(problem));
 }
 
-void run_folder::finish(const run_summary& summary) { finish(summary, to_json(summary) + '\n'); }
+std::string run_folder::finish(const run_summary& summary) { return finish(summary, to_json(summary) + '\n'); }
 
-void run_folder::finish(const run_summary& summary, std::string_view json) {
+std::string run_folder::finish(const run_summary& summary, std::string_view json) {
   write("summary.json", json); // first: a disk that is nearly full shall keep the result
   for (auto* file : {&metrics_, &events_})
     write_waiting(*file, 0);
+  std::vector<evaluation_record> evaluations;
+  try {
+    evaluations = read_evaluations(folder_);
+  } catch (const error& e) {
+    return fmt::format("{}there is no plot.svg: {}",
+                       is_made_again_ ? fmt::format("{} was moved or removed while the run went on, with all that had "
+                                                    "been written there, and is a new folder now; ",
+                                                    folder_.string())
+                                      : "",
+                       e.sentence());
+  }
   write("plot.svg",
-        plot(read_evaluations(folder_), events_if_whole(folder_),
+        plot(evaluations, events_if_whole(folder_),
              fmt::format("{}, {} worker{}", summary.algorithm, summary.workers, summary.workers == 1 ? "" : "s")));
+  return "";
 }
 
 void run_folder::discard() noexcept {

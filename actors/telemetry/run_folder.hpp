@@ -41,10 +41,11 @@ public:
   void on_event(const event_record& record) override;
   /// Keeps a part of the records: one a second at first, and later one for each hundredth of the time so far.
   void on_progress(const progress_record& record) override;
-  /// Writes summary.json, and then plot.svg.
-  void finish(const run_summary& summary);
+  /// Writes summary.json, and then plot.svg. A folder that was moved or removed meanwhile is made again for them.
+  /// @returns what is missing there for that reason, for people; empty: nothing
+  std::string finish(const run_summary& summary);
   /// Writes this longer text as summary.json.
-  void finish(const run_summary& summary, std::string_view json);
+  std::string finish(const run_summary& summary, std::string_view json);
 
   const std::filesystem::path& path() const noexcept { return folder_; }
 
@@ -65,6 +66,7 @@ public:
 private:
   explicit run_folder(std::filesystem::path folder);
   void open_files(const char* mode);
+  void make_again();
 
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }
@@ -86,6 +88,7 @@ private:
   double next_progress_s_ = 0;
   bool is_new_ = false; // no folder was there before
   bool has_begun_ = false;
+  bool is_made_again_ = false;
 };
 
 } // namespace gossamer::actors

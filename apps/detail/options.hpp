@@ -3,6 +3,7 @@
 #include "gossamer/actors/simulated/simulated_world.hpp"
 #include "gossamer/base/setting.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,8 +86,22 @@ enum class of_simulations { refused, passed_over };
 void read_config(const std::string& file, const std::vector<option>& table, run_options& into,
                  of_simulations others = of_simulations::refused);
 
+/// Sets everything that the configuration in a run's folder says.
+/// @error as `read_config`; errc::bad_data where its last line is missing: settings may be missing, too
+void read_config_of(const std::filesystem::path& run, const std::vector<option>& table, run_options& into,
+                    of_simulations others = of_simulations::refused);
+
 /// Returns the settings as a TOML text that `read_config` reads back.
 /// @param command command that repeats the run, for the text's first line: "gossamer train"
 std::string write_config(std::string_view command, const std::vector<option>& table, const run_options& from);
+
+/// Returns the last line of the configuration in a run's folder, which `read_config_of` asks for: a comment with the
+/// fingerprints of data and initial model, which no setting holds. A repetition elsewhere can be compared with them.
+/// Cost: as `fingerprint_of`
+std::string last_line_of_config(const actors::experiment& e);
+
+/// Returns true if the data have the content of those of the run in that folder, or the folder does not tell.
+/// Cost: as `fingerprint_of`. @error as `read_config_of`
+bool has_data_of(const actors::experiment& e, const std::filesystem::path& run);
 
 } // namespace gossamer::apps

@@ -40,16 +40,14 @@ private:
 /// @param command command that repeats the run: "gossamer train"
 actors::run_folder open_folder(const run_setup& run, const std::string& command, const std::vector<option>& table);
 
-/// Returns true if the data have the content of those of the run in that folder, or the folder does not tell.
-/// Cost: as `fingerprint_of`. @error errc::io when its config.toml cannot be read
-bool has_data_of(const actors::experiment& e, const std::string& run);
-
 /// Copies the metrics of a resumed run, up to its checkpoint, to the beginning of this folder's.
 void bring_metrics(const run_setup& run, actors::run_folder& into, const std::function<void(const std::string&)>& say);
 
 /// Names the files of a run that has ended, for people.
+/// @param folder has all of them, unless it was moved or removed meanwhile
 /// @param more names of files that not every run has
-std::string names_of_files(const run_setup& run, const std::vector<std::string>& more);
+std::string names_of_files(const run_setup& run, const std::filesystem::path& folder,
+                           const std::vector<std::string>& more);
 
 /// Prints the results of a run to standard output, as JSON or for people. Where lines of JSON go there, nothing else
 /// does: JSON becomes a line of type "summary", and people read standard error.

@@ -40,8 +40,7 @@ public:
       throw error(errc::usage, "both --config and --resume are given", "a run goes on with its own configuration");
     result.resume = resume_;
     if (!resume_.empty())
-      read_config((std::filesystem::path{resume_} / "config.toml").string(), table_, result,
-                  of_simulations::passed_over); // a simulated run may go on as a real one
+      read_config_of(resume_, table_, result, of_simulations::passed_over); // a simulated run may go on as a real one
     if (!config_.empty())
       read_config(config_, table_, result);
     for (const auto& o : table_)

@@ -2,6 +2,8 @@
 
 #include "gossamer/base/error.hpp"
 
+#include <exception>
+#include <string>
 #include <string_view>
 
 namespace gossamer::apps {
@@ -23,5 +25,10 @@ void flush_output();
 /// Opens standard streams that are closed on /dev/null, so that no file that is opened later gets their numbers and
 /// lines. What is written to such a standard output fails, and is reported, as if it were closed.
 void open_closed_streams() noexcept;
+
+/// Lets this process open as many files as its user may allow it: a shell allows few, since old programs know no more.
+void allow_more_open_files() noexcept;
+/// Returns what an error says, with the remedy that helps where no more files may be opened.
+std::string words_of(const std::exception& e);
 
 } // namespace gossamer::apps

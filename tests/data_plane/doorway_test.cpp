@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <asio/post.hpp>
 #include <new>
+#include <thread>
 
 #include "data_plane/raw_connection.hpp"
 
@@ -52,6 +54,21 @@ private:
     });
   }
 };
+
+TEST_F(doorway_test, lets_peers_in_while_silent_strangers_hold_all_places) {
+  for (int k = 0; k < 100; ++k)
+    guests_.emplace_back(door_.listens_on().port);
+  const test::raw_connection peer{door_.listens_on().port};
+  peer.send(write(hello{.run = the_run, .node = 1}));
+  bool has_ended = false; // let in or not: the stream of who is let in is dropped here
+  const std::jthread watching{[&] {
+    peer.receive_until_closed();
+    asio::post(io_, [&has_ended] { has_ended = true; });
+  }};
+  while (!has_ended && io_.run_one() > 0)
+    ;
+  EXPECT_THAT(in_, ElementsAre(1));
+}
 
 TEST_F(doorway_test, stays_open_when_no_stream_can_be_made_for_a_guest) {
   fails_early_ = true;

@@ -1,4 +1,5 @@
 // Local sockets whose bytes travel on 127.0.0.1, under TLS or behind a token.
+#include "gossamer/actors/data_plane/detail/descriptor.hpp"
 #include "gossamer/actors/data_plane/lane_session.hpp"
 #include "gossamer/actors/data_plane/tunnel.hpp"
 
@@ -8,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
+#include <filesystem>
 #include <future>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
 #include <vector>
@@ -197,6 +200,36 @@ TEST_F(tunnel_test, ends_at_once_where_the_process_behind_a_reset_connection_has
   EXPECT_TRUE(far.has_ended());
 }
 
+/// What a process holds that was forked from this one, and has closed all connections to others.
+std::vector<detail::descriptor> copies_of_local_sockets() {
+  std::vector<int> sockets;
+  for (const auto& file : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+    const int number = std::stoi(file.path().filename());
+    int domain = 0;
+    socklen_t size = sizeof domain;
+    if (getsockopt(number, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX)
+      sockets.push_back(number);
+  }
+  std::vector<detail::descriptor> result;
+  for (const auto number : sockets)
+    result.emplace_back(dup(number));
+  return result;
+}
+
+TEST_F(tunnel_test, tells_of_its_end_while_a_forked_process_holds_copies_of_its_sockets) {
+  constexpr std::chrono::hours patience{1};
+  tunnel there{credentials{}, patience};
+  const auto where = listen(there);
+  const auto words = noise(1000, 6);
+  const auto killed = open_by_hand(where.port, words);
+  const local_end far{arrived.get_future().get()};
+  EXPECT_EQ(far.hear(words.size()), words);
+  const auto copies = copies_of_local_sockets();
+  EXPECT_GE(copies.size(), 2u);
+  EXPECT_EQ(testing_support::reset_connections_to(where.port), 1);
+  EXPECT_TRUE(far.has_ended());
+}
+
 TEST_F(tunnel_test, ends_where_nothing_is_heard_of_a_process_that_has_ended) {
   constexpr std::chrono::milliseconds patience{200};
   tunnel there{credentials{}, patience};
@@ -234,6 +267,33 @@ TEST_F(tunnel_test, does_not_wait_for_strangers_at_its_end) {
   EXPECT_TRUE(near.hear().empty());
   for (const auto& s : strangers)
     EXPECT_TRUE(s.receive_until_closed().empty()) << "strangers are told nothing";
+}
+
+TEST_F(tunnel_test, lets_peers_in_while_silent_strangers_hold_all_places) {
+  const credentials knowing{nullptr, access_token::drawn()};
+  tunnel here{knowing}, there{knowing};
+  const auto where = listen(there);
+  std::vector<test::raw_connection> strangers;
+  for (int k = 0; k < 100; ++k)
+    strangers.emplace_back(where.port);
+  const int connected = here.connect(where);
+  ASSERT_GE(connected, 0) << here.trouble().why;
+  const local_end near{connected}, far{arrived.get_future().get()};
+  far.say(noise(100, 4));
+  EXPECT_EQ(near.hear(100), noise(100, 4));
+}
+
+TEST_F(tunnel_test, says_that_no_files_may_be_opened_for_a_connection) {
+  tunnel there{{}};
+  const test::raw_connection guest{listen(there).port};
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  auto none = before;
+  none.rlim_cur = 3;
+  setrlimit(RLIMIT_NOFILE, &none);
+  guest.send(write(lane_hello{.id = {std::byte{1}}}));
+  EXPECT_EQ(arrived.get_future().get(), tunnel::no_connection);
+  setrlimit(RLIMIT_NOFILE, &before);
 }
 
 TEST_F(tunnel_test, says_why_there_is_no_connection) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 
@@ -110,6 +111,39 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   EXPECT_GT(coordinators, 500);
   EXPECT_GT(processes, 200);
   EXPECT_GT(masters, 100);
+}
+
+TEST(draw_plan, leaves_workers_alive_whichever_of_those_that_vote_it_kills) {
+  int for_ever = 0;
+  for (const std::size_t per_node : {1u, 2u, 3u})
+    for (const std::size_t masters : {0u, 2u})
+      for (const std::size_t workers : {2u, 3u, 9u, 12u}) {
+        const chaos_limits limits{
+            .workers = workers, .masters = masters, .workers_per_node = per_node, .horizon_s = 20, .processes = true};
+        for_all_seeds(limits, [&](const fault_plan& plan) {
+          std::vector<std::size_t> left((workers + per_node - 1) / per_node); // by node, where others die by name
+          for (std::size_t i = 0; i < workers; ++i)
+            ++left[i / per_node];
+          std::size_t coordinators = 0;
+          for (const auto& f : plan.faults) {
+            if (f.kind != fault_kind::kill || f.lasts_s)
+              continue;
+            coordinators += f.coordinators.value_or(0);
+            for (const auto i : named_workers(f, workers, per_node))
+              left[i / per_node] -= f.coordinators ? 0 : 1;
+          }
+          if (masters > 0) {
+            ASSERT_EQ(coordinators, 0u) << "one may have a master\n" << to_toml(plan);
+          }
+          std::ranges::sort(left, std::greater{});
+          std::size_t alive = 0;
+          for (auto k = coordinators; k < left.size(); ++k)
+            alive += left[k];
+          ASSERT_GE(alive, 1u) << to_toml(plan);
+          for_ever += coordinators > 0;
+        });
+      }
+  EXPECT_GT(for_ever, 500);
 }
 
 TEST(draw_plan, kills_masters_before_they_have_done_anything) {

@@ -267,6 +267,25 @@ TEST_F(bad_output, says_what_memory_was_for) {
               {"memory ended while loading the data 'digits:samples=4000000'"});
 }
 
+TEST_F(bad_output, says_that_more_files_have_to_be_allowed) {
+  const auto with_few_files = [&](const std::string& flags, const words& given) {
+    return execute(words{"sh", "-c", "ulimit " + flags + " 16; exec \"$0\" \"$@\""} + gossamer(given));
+  };
+  const auto three = words{"launch", "--hosts", "localhost:3", "--"} + small + words{"--out", "run"};
+  const auto refused = with_few_files("-n", three);
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.err, HasSubstr("Too many open files; raise the limit on open files (ulimit -n)"));
+  const auto ended = with_few_files("-S -n", three + words{"--overwrite"});
+  EXPECT_EQ(ended.status, 0) << ended.err;
+}
+
+TEST_F(bad_output, says_that_more_threads_have_to_be_allowed) {
+  const words one{"node", "--listen", "127.0.0.1:0", "--nodes", "1", "--"};
+  const auto script = "ulimit -v 700000; exec \"$0\" \"$@\""; // of which each thread takes 72 MB
+  const auto ended = execute(words{"sh", "-c", script} + gossamer(one + small + words{"--out", "run"}));
+  expect_failure(ended, {"this process needs", "more threads, of which only", "ulimit -u, ulimit -v"});
+}
+
 TEST_F(bad_output, says_before_training_that_memory_will_not_do) {
   const auto too_many = std::to_string(physical_memory() / (2 * sizeof(float) * 7'950'010) + 1);
   expect_line(run({"train", "--data", "digits:samples=" + too_many + ",test=10", "--model", "mlp:hidden=10000",
@@ -307,7 +326,8 @@ TEST_F(bad_output, keeps_the_measurements_of_a_run_that_diverged) {
   for (const char* algorithm : {"ad-psgd", "d-psgd", "all-reduce-sgd"}) {
     SCOPED_TRACE(algorithm);
     std::filesystem::remove_all(folder_ / "run");
-    expect_failure(run(divergent + words{"--algorithm", algorithm, "--out", "run"}), {"diverged", "lower --lr"});
+    expect_failure(run(divergent + words{"--algorithm", algorithm, "--out", "run"}),
+                   {"diverged", "lower the learning rate"});
     EXPECT_TRUE(exists("run/metrics.jsonl"));
     metrics();
   }

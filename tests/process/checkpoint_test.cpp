@@ -186,6 +186,45 @@ TEST_F(a_killed_run, does_not_go_on_with_data_that_have_changed_under_their_name
   EXPECT_EQ(run({"export", "saved", "--out", "model.npz"}).status, 0);
 }
 
+TEST_F(a_killed_run, does_not_go_on_with_a_part_of_its_settings) {
+  ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
+  const auto whole = read("saved/config.toml");
+  const auto last_line = whole.rfind("# data ");
+  ASSERT_NE(last_line, std::string::npos);
+  const auto refuse = [&](const std::string& part) {
+    write("saved/config.toml", part);
+    for (const words& asked : {words{"train", "--resume", "saved"}, words{"export", "saved", "--out", "model.npz"}}) {
+      const auto refused = run(asked + (asked.front() == "train" ? words{"--out", "on"} : words{}));
+      EXPECT_EQ(refused.status, 1) << part;
+      EXPECT_THAT(refused.err, HasSubstr("saved/config.toml ends before its last line, '# data ...'")) << part;
+    }
+  };
+  refuse("");
+  refuse(whole.substr(0, whole.find('\n', last_line / 2) + 1));
+  refuse(whole.substr(0, last_line / 3));
+  refuse(whole.substr(0, last_line));
+  refuse(whole.substr(0, last_line + 12));
+  EXPECT_FALSE(exists("on"));
+  write("saved/config.toml", whole.substr(0, last_line) + "# data\n"); // by hand
+  EXPECT_EQ(run({"train", "--resume", "saved", "--epochs", "2", "--out", "on"}).status, 0);
+}
+
+TEST_F(a_killed_run, whose_folder_was_moved_ends_with_its_result) {
+  support::subprocess run(
+      words{"env", "-C", folder_.string()}
+      + gossamer(words{"train"} + job + words{"--epochs", "1e8", "--checkpoint", "5", "--out", "run"}));
+  const auto ended = run.when([&](const auto&) { return has_checkpoint("run"); },
+                              [&](const auto&) {
+                                fs::rename(folder_ / "run", folder_ / "moved");
+                                run.send_signal(SIGINT);
+                              })
+                         .finish();
+  EXPECT_EQ(ended.status, 128 + SIGINT) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("run was moved or removed while the run went on"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("test accuracy"), HasSubstr("run holds summary.json\n")));
+  EXPECT_FALSE(exists("run/checkpoints"));
+}
+
 TEST_F(a_killed_run, waits_for_no_pipe_among_its_parts) {
   ASSERT_EQ(run(small + words{"--algorithm", "d-psgd", "--checkpoint", "1000s", "--out", "saved"}).status, 0);
   for (const auto& checkpoint : fs::directory_iterator{folder_ / "saved" / "checkpoints"}) {

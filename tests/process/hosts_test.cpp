@@ -55,6 +55,22 @@ TEST_F(hosts_with_data, are_named_where_they_are_missing) {
   EXPECT_THAT(leader.err, AllOf(HasSubstr("gossamer: on "), HasSubstr("nowhere/sets/rows.csv': No such file")));
 }
 
+TEST_F(command, runs_on_a_machine_that_has_IPv6_alone) {
+  const auto alone = [this](const words& given) {
+    return execute(words{"unshare", "--net", "sh", "-c",
+                         "ip link set lo up && ip addr del 127.0.0.1/8 dev lo && exec \"$0\" \"$@\""}
+                   + given);
+  };
+  if (alone({"ip", "addr", "show", "to", "::1/128"}).out.empty())
+    GTEST_SKIP() << "this user may not make a network namespace, or ip is not installed, or there is no IPv6";
+  const auto launched =
+      alone(gossamer(words{"launch", "--hosts", "localhost:2", "--"} + small + words{"--out", "launched"}));
+  EXPECT_EQ(launched.status, 0) << launched.err;
+  const auto watched = alone(gossamer(small + words{"--live", "0", "--out", "watched"}));
+  EXPECT_EQ(watched.status, 0) << watched.err;
+  EXPECT_THAT(watched.err, HasSubstr("http://[::1]:"));
+}
+
 TEST_F(command, shows_a_unit_that_systemd_understands) {
   if (execute({"sh", "-c", "command -v systemd-analyze"}).status != 0)
     GTEST_SKIP() << "systemd-analyze is not installed: apt-get install systemd";

@@ -71,7 +71,7 @@ TEST_F(run_folders, are_finished_whatever_their_events_are) {
   run_folder run{folder_ / "run", false};
   run.on_evaluation({});
   run.on_event({.time_s = 0, .kind = event_kind::loss, .what = "x"});
-  run.finish({});
+  EXPECT_EQ(run.finish({}), "");
   const auto picture = [&] {
     std::ifstream in{folder_ / "run" / "plot.svg"};
     return std::string{std::istreambuf_iterator<char>(in), {}};
@@ -89,6 +89,29 @@ TEST_F(run_folders, keep_the_result_when_the_disk_has_no_room_for_the_picture) {
   run.on_evaluation({});
   fs::create_directories(folder_ / "run" / "plot.svg" / "in the way");
   EXPECT_THROW(run.finish({}), error);
+  EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
+}
+
+TEST_F(run_folders, that_were_moved_or_removed_get_the_result_and_say_what_is_missing) {
+  for (const bool is_removed : {false, true}) {
+    run_folder run{folder_ / "run", true};
+    run.on_evaluation({});
+    is_removed ? static_cast<void>(fs::remove_all(folder_ / "run"))
+               : fs::rename(folder_ / "run", folder_ / "elsewhere");
+    run.on_evaluation({});
+    const auto said = run.finish({});
+    EXPECT_THAT(said, testing::HasSubstr((folder_ / "run").string() + " was moved or removed while the run went on"));
+    EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
+    EXPECT_FALSE(fs::exists(folder_ / "run" / "plot.svg"));
+  }
+}
+
+TEST_F(run_folders, that_have_lost_their_evaluations_are_finished) {
+  run_folder run{folder_ / "run", false};
+  run.on_evaluation({});
+  fs::remove(folder_ / "run" / "metrics.jsonl");
+  EXPECT_THAT(run.finish({}),
+              testing::AllOf(testing::StartsWith("there is no plot.svg: "), testing::HasSubstr("run/metrics.jsonl")));
   EXPECT_TRUE(fs::exists(folder_ / "run" / "summary.json"));
 }
 

@@ -22,7 +22,8 @@ cluster_config::cluster_config(std::size_t threads) {
 }
 
 control_plane::control_plane(const node_settings& s)
-    : tunnel_(s.shows, s.patience), config_(s.threads), system(config_), middleman_(system, tunnel_) {
+    : checked_(threads_of_system(s.threads) + threads_of_control), tunnel_(s.shows, s.patience), config_(s.threads),
+      system(config_), middleman_(system, tunnel_) {
   // Prints of messages that no handler takes go there: CAF prints them byte by byte, as a peer has sent them.
   caf::actor_ostream::redirect_all(system, "/dev/null");
 }

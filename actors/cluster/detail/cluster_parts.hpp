@@ -8,6 +8,7 @@
 #include "gossamer/actors/node/rendezvous.hpp"
 #include "gossamer/actors/node/run_surroundings.hpp"
 #include "gossamer/actors/real_time/real_time.hpp"
+#include "gossamer/actors/real_time/threads.hpp"
 
 #include <caf/io/all.hpp>
 
@@ -19,6 +20,12 @@ namespace gossamer::actors::detail {
 
 inline constexpr auto look_every = std::chrono::milliseconds(100); ///< period of looking for interrupts
 
+/// Threads of a control plane besides those of its system: the tunnel, its look-ups of names, CAF's middleman and its
+/// actor, and the actor that connects.
+inline constexpr std::size_t threads_of_control = 5;
+/// Threads of a node besides: the data plane, and the reader of files.
+inline constexpr std::size_t threads_of_node = 2;
+
 struct cluster_config : caf::actor_system_config {
   explicit cluster_config(std::size_t threads);
 };
@@ -26,6 +33,7 @@ struct cluster_config : caf::actor_system_config {
 /// The meeting place of actors of several processes: an actor system, and a tunnel for its connections.
 class control_plane {
 public:
+  /// @error errc::failed when its threads cannot be made
   explicit control_plane(const node_settings& s);
   control_plane(const control_plane&) = delete;
   control_plane& operator=(const control_plane&) = delete;
@@ -44,7 +52,12 @@ public:
   void require_right_token(const endpoint& where) const;
 
 private:
-  tunnel tunnel_; // outlives all that write into it
+  struct enough_threads {
+    explicit enough_threads(std::size_t count) { require_threads(count); }
+  };
+
+  [[no_unique_address]] enough_threads checked_; // first: what is half made could not end
+  tunnel tunnel_;                                // outlives all that write into it
   cluster_config config_;
 
 public:

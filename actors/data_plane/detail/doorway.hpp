@@ -11,9 +11,9 @@
 namespace gossamer::actors::detail {
 
 /// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, half of
-/// the patience each or two seconds, and the bytes of a hello. A stranger that does not know the run gets no answer,
-/// and one without the required credentials is not heard. A failure, for want of memory, ends one guest only. Threads:
-/// that of its context.
+/// the patience each or two seconds, and the bytes of a hello; a silent one goes when another comes. A stranger that
+/// does not know the run gets no answer, and one without the required credentials is not heard. A failure, for want of
+/// memory, ends one guest only. Threads: that of its context.
 class doorway {
 public:
   using tcp = asio::ip::tcp;
@@ -37,6 +37,7 @@ private:
     alarm patience;
     written_hello said{};
     std::size_t said_bytes = 0;
+    bool has_spoken = false; ///< also of credentials
   };
 
   void accept();

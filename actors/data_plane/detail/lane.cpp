@@ -39,7 +39,7 @@ void lane::begin() {
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   far_->socket().native_non_blocking(true, ignored);
   far_->socket().set_option(stream::tcp::no_delay(true), ignored);
-  advance();
+  is_guest() && !has_begun_ ? wait_to_read() : advance();
 }
 
 void lane::resume(std::unique_ptr<stream> far, const std::optional<lane_hello>& theirs) {
@@ -75,6 +75,8 @@ void lane::close(const ending& how) {
   asio::error_code ignored;
   if (far_)
     far_->socket().close(ignored);
+  // A process that was forked from this one holds a copy, with which the end of this one alone would tell nothing.
+  near_.shutdown(asio::socket_base::shutdown_both, ignored);
   near_.close(ignored);
 }
 
@@ -178,7 +180,7 @@ bool lane::hear(const lane_hello& theirs) {
 bool lane::open() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) != 0)
-    return end("cannot be carried: no descriptors are left"), false;
+    return close({.why = "cannot be carried: no descriptors are left", .is_lack = true}), false;
   near_.assign(asio::local::stream_protocol{}, ends[0]);
   patience_.cancel();
   owner_.opened(ends[1]);
@@ -289,6 +291,7 @@ void lane::wait(std::size_t which, std::function<void(std::function<void()>)> ho
   how([this, which, waiting = weak_from_this()] {
     if (const auto still_here = waiting.lock()) {
       waits_[which] = false;
+      has_spoken_ = has_spoken_ || which == far_read;
       advance();
     }
   });

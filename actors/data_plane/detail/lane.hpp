@@ -25,6 +25,7 @@ public:
     std::string why;         ///< empty: none
     bool is_refused = false; ///< the peer asks for other credentials
     bool is_silence = false; ///< nothing was heard of the peer, which may live
+    bool is_lack = false;    ///< this process may open no more files
   };
   struct owner {
     std::chrono::milliseconds longest_break;  ///< between two streams
@@ -54,6 +55,10 @@ public:
   /// As `end`, where the peer may live: nothing is heard of it.
   void give_up(const std::string& why);
   bool is_open() const noexcept { return near_.is_open(); }
+  /// True while a peer that has opened the lane has not introduced itself.
+  bool is_guest() const noexcept { return !opens() && !is_open(); }
+  /// True once anything has come from such a peer.
+  bool has_spoken() const noexcept { return has_spoken_; }
   /// True while no stream carries the lane.
   bool is_apart() const noexcept { return far_ == nullptr; }
   /// True for an open lane of this name that the peer has opened.
@@ -106,6 +111,7 @@ private:
   written_lane_hello hello_{};
   std::size_t hello_come_ = 0;
   bool has_begun_ = false, greeted_ = false; ///< on this stream
+  bool has_spoken_ = false;
   bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
   bool has_sent_ = false;   ///< since the last sign of life
   bool is_silence_ = false; ///< that has ended the last stream
