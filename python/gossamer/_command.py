@@ -15,6 +15,7 @@ from . import _gossamer
 from .errors import Error, usage_error
 
 _yes_or_no = {"check", "processes", "report", "trace"}  # flags with one of these words for a value
+_switches = {"json", "keep_going", "live_control", "overwrite", "shrink", "twice"}  # flags without a value
 
 
 def words_of(settings: dict[str, Any]) -> list[str]:
@@ -28,18 +29,31 @@ def words_of(settings: dict[str, Any]) -> list[str]:
             value = value.item()
         if isinstance(value, (bytes, os.PathLike)):
             value = os.fsdecode(value)
-        if isinstance(value, bool) and key.replace("-", "_") in _yes_or_no:
-            words.append(f"{flag}={'yes' if value else 'no'}")  # also as a flag without a value, as train has --trace
-        elif value is None or value is False:
+        if isinstance(value, bool):
+            words += _words_of_truth(key, flag, value)
+        elif value is None:
             continue
-        elif value is True:
-            words.append(flag)
+        elif key.replace("-", "_") in _switches:
+            raise usage_error(f"{key} is {value!r}", "give it a truth value: True or False")
         elif isinstance(value, (list, tuple)):
             for item in value:
                 words += [flag, _text_of(key, str(item))]
         else:
             words += [flag, _text_of(key, repr(value) if isinstance(value, float) else str(value))]
     return words
+
+
+def _words_of_truth(key: str, flag: str, value: bool) -> list[str]:
+    name = key.replace("-", "_")
+    if name in _yes_or_no:
+        return [f"{flag}={'yes' if value else 'no'}"]  # also as a flag without a value, as train has --trace
+    if name not in _switches:
+        raise usage_error(
+            f"{key} is {value}, and takes no truth value",
+            "give it a number or a text, or None to leave it out; truth values are for "
+            + ", ".join(sorted(_yes_or_no | _switches)),
+        )
+    return [flag] if value else []
 
 
 def _text_of(key: str, word: str) -> str:
@@ -64,11 +78,12 @@ def _use_launcher_once(node: list[str]) -> None:
     _has_used_launcher = True
 
 
-def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> list[str]:
+def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str, report: Any = None) -> list[str]:
     """The command of this process: what a launcher has told it, or a run of its own.
 
     job(flags) gives the job where this process leads, with these flags of its launcher's in place of its own; alone
-    says what a process without a launcher does.
+    says what a process without a launcher does; report is the program's setting of that name, which the launcher may
+    have decided.
     """
     told = os.environ.get("GOSSAMER_NODE", "")
     door = os.environ.get("GOSSAMER_JOIN", "")
@@ -89,11 +104,12 @@ def process_words(job: Callable[[dict[str, Any]], list[str]], alone: str) -> lis
     # One that is started like the others may join: then it gets the leader's files.
     if "--listen" not in node and "--data-from-peers" not in node:
         node.append("--data-from-peers")
+    if "--report" not in node:  # written by the node that leads at the end, with a flag before "--"
+        node += words_of({"report": report})
     if "--join" in node:
         return node
     nodes = node[node.index("--nodes") + 1] if "--nodes" in node else os.environ.get("SLURM_NTASKS", "2")
     flags = {"--workers": nodes} | told_job
-    # A report is written by the launcher, or by the node: their flag comes before "--".
     return [*node, "--", *job({flag[2:].replace("-", "_"): value for flag, value in flags.items()} | {"report": None})]
 
 

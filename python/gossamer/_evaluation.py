@@ -61,7 +61,9 @@ class Evaluation:
     def _call(self, module: torch.nn.Module) -> Any:
         if self._evaluate is None:
             return math.nan, None
-        with torch.no_grad():
+        device = self._tensors.parameters[0].device
+        # A loop draws the same numbers whenever it is evaluated: a DataLoader draws a seed, for one.
+        with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
             result = self._evaluate(module)
         if not isinstance(result, dict):
             return result

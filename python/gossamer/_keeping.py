@@ -1,9 +1,10 @@
 """States of optimisers and the like as bytes, without pickle: no byte of a file or a peer is ever run."""
 
+import contextlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy
@@ -12,35 +13,113 @@ import torch
 from .errors import BadDataError, usage_error
 
 _plain = (type(None), bool, int, float, str)
+_random = "random numbers"  # no keyword of keep
+
+
+class Stream:
+    """Generators of random numbers that are each worker's own.
+
+    A worker that goes on from its own state draws on where it was; one that begins with the state of another worker
+    keeps its own generators as they are, or two would draw the same.
+    """
+
+    def __init__(self, generators: Mapping[str, Any]):
+        self._generators = generators
+        self._rank: int | None = None
+        self._given: dict[str, Any] | None = None  # until the rank is known
+
+    def state_dict(self) -> dict[str, Any]:
+        if self._given is not None:
+            return self._given
+        return {"rank": self._rank, "states": {name: _state_of(one) for name, one in self._generators.items()}}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        self._given = {"rank": state["rank"], "states": dict(state["states"])}
+
+    def begin_step(self, rank: int) -> None:
+        self._rank = rank
+        given, self._given = self._given, None
+        if given is None or given["rank"] != rank:
+            return
+        for name, state in given["states"].items():
+            if name in self._generators:  # a program may go on on another device
+                _draw_on_from(self._generators[name], state)
+
+
+def _is_generator(one: Any) -> bool:
+    return isinstance(one, (torch.Generator, numpy.random.Generator))
+
+
+def _state_of(generator: Any) -> Any:
+    return generator.get_state() if isinstance(generator, torch.Generator) else generator.bit_generator.state
+
+
+def _draw_on_from(generator: Any, state: Any) -> None:
+    try:
+        if isinstance(generator, torch.Generator):
+            generator.set_state(state)
+        else:
+            generator.bit_generator.state = state
+    except Exception as e:
+        raise usage_error(
+            f"a {type(generator).__name__} does not take the state that the run goes on from: {e}",
+            "go on with the kind of generator that the state was kept of",
+        ) from None
+
+
+def _default_generators(device: torch.device) -> dict[str, torch.Generator]:
+    found = {"cpu": torch.default_generator}
+    if device.type == "cuda":
+        found["cuda"] = torch.cuda.default_generators[device.index]
+    return found
+
+
+@contextlib.contextmanager
+def apart(step: int) -> Iterator[None]:
+    """What draws random numbers within leaves no trace in those of the loop, and draws others in each step."""
+    seed = torch.initial_seed() + step
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed % (1 << 63))
+        yield
 
 
 class Kept:
-    """Objects with ``state_dict`` and ``load_state_dict``, by name, whose states go with those of the worker."""
+    """Objects with ``state_dict`` and ``load_state_dict``, by name, whose states go with those of the worker; and
+    PyTorch's own generators of random numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
         self._objects: dict[str, Any] = {}
+        self._drawn = Stream(_default_generators(device))
 
     def add(self, objects: Mapping[str, Any]) -> None:
         """Takes objects whose states can be written down, as the present ones show, and refuses others."""
+        taken = dict(objects)
         for name, one in objects.items():
+            if _is_generator(one):
+                one = taken[name] = Stream({"": one})
             if not callable(getattr(one, "state_dict", None)) or not callable(getattr(one, "load_state_dict", None)):
                 raise usage_error(
                     f"{name} is a {type(one).__name__}, without state_dict and load_state_dict",
-                    "give keep objects that have both, such as optimisers and schedulers",
+                    "give keep objects that have both, such as optimisers and schedulers, or generators of random numbers",
                 )
             if self._objects.get(name, one) is not one:
                 raise usage_error(f"two objects are kept as {name}", "give each its own name")
             words_of({name: one.state_dict()})
-        self._objects |= objects
+        self._objects |= taken
+
+    def begin_step(self, rank: int) -> None:
+        for one in (self._drawn, *self._objects.values()):
+            if isinstance(one, Stream):
+                one.begin_step(rank)
 
     def save(self) -> numpy.ndarray:
         """Returns the states of all objects, as the float32 elements of a vector that are not meant as numbers."""
-        if not self._objects:
-            return numpy.empty(0, numpy.float32)
-        return words_of({name: one.state_dict() for name, one in self._objects.items()})
+        return words_of({name: one.state_dict() for name, one in {**self._objects, _random: self._drawn}.items()})
 
     def restore(self, words: numpy.ndarray) -> None:
         states = states_of(words)
+        if drawn := states.pop(_random, None):  # which former versions did not keep
+            _load(_random, self._drawn, drawn)
         if states.keys() != self._objects.keys():
             raise usage_error(
                 f"the run goes on from a state that keeps {_names(states)}, and this loop keeps {_names(self._objects)}",

@@ -18,7 +18,7 @@ from ._batches import BatchSampler
 from ._command import Command, process_words, words_of
 from ._evaluation import Evaluation
 from ._group import no_batches_in_advance, nothing_is_kept
-from ._keeping import Kept
+from ._keeping import Kept, apart
 from ._step import Step
 from ._tensors import Buffers, Tensors
 from .algorithm import chosen
@@ -64,7 +64,9 @@ class Joined:
         require_labels(settings, labels)
         count = _uncounted if samples is None else samples
         self._source = source_of(tensors.names, tensors.shapes, tensors.array, count, labels, data_id)
-        self._kept = Kept()
+        if not self._takes_gradients:
+            self._source.give_directions()
+        self._kept = Kept(tensors.parameters[0].device)
         if group is None:
             # It may refer to this run, and the collector of garbage does not see what the source refers to.
             kept = weakref.proxy(self._kept)
@@ -123,8 +125,10 @@ class Joined:
     def keep(self, **objects: Any) -> None:
         """Makes the states of more objects part of this worker's: ``run.keep(scheduler=scheduler, scaler=scaler)``.
 
-        What ``join`` got as the optimiser is kept already. Each has ``state_dict`` and ``load_state_dict``. Their states
-        are in checkpoints, and go to workers that come anew. Call it before the loop, with the same names on all nodes.
+        What ``join`` got as the optimiser is kept already, and so are PyTorch's generators of random numbers. Each has
+        ``state_dict`` and ``load_state_dict``, whose states are in checkpoints and go to workers that come anew; or is a
+        generator of PyTorch or NumPy, whose state is in checkpoints alone: each worker draws numbers of its own. Call it
+        before the loop, with the same names on all nodes.
         """
         if self._group is not None:
             raise nothing_is_kept()
@@ -157,7 +161,8 @@ class Joined:
             raise usage_error("the same run is begun twice", "call gossamer.torch.join anew")
         if self._group is not None:
             self._group.interrupts.keep()
-        self._command = Command(self._source, process_words(self._job_under, "trains alone"))
+        words = process_words(self._job_under, "trains alone", self._settings.get("report"))
+        self._command = Command(self._source, words)
         return self
 
     def __iter__(self) -> Iterator[Step]:
@@ -172,6 +177,7 @@ class Joined:
         while (job := self._next()) is not None:
             self._tensors.load(job)
             self._at = job
+            self._kept.begin_step(job.worker)
             step = Step(self, job)
             yield step
             step.check_done()
@@ -201,7 +207,8 @@ class Joined:
             place = (step._job.order, step.number)
             if place != expected:
                 ahead.begin_at(*place)
-                batches = iter(loader)
+                with apart(step.number):  # a loader draws a seed for its processes
+                    batches = iter(loader)
             try:
                 batch = next(batches)
             except StopIteration:
@@ -229,7 +236,8 @@ class Joined:
     def _check(self, settings: dict[str, Any], samples: int | None, batch: int | None) -> None:
         for key in ("model", "data", "initial"):
             if key in settings:
-                raise usage_error(f"{key}= is given, and the loop brings it itself", "leave it out")
+                remedy = "load its parameters into the module before join" if key == "initial" else "leave it out"
+                raise usage_error(f"{key}= is given, and the loop brings it itself", remedy)
         if samples is not None and batch is None:
             raise usage_error("samples= is given without batch=", "say how many samples a step has: batch=32")
         if samples is None and (batch is not None or "epochs" in settings):
@@ -250,13 +258,6 @@ class Joined:
                     f"{key}= is given, and the loop's own optimiser moves the model",
                     "leave it out; or pass None for the optimiser, to hand over gradients",
                 )
-        name = str(settings.get("algorithm", "ad-psgd")).split(":")[0]
-        if any(a["name"] == name and not a["takes_direction"] for a in _gossamer.algorithms()):
-            raise usage_error(
-                f"the algorithm {name} scales signs by the rate itself, or wants gradients at several points: the "
-                "steps of an optimiser are of no use to it",
-                "pass None for the optimiser, and lr=...: the loop hands over gradients then",
-            )
 
     def _job(self, **settings: Any) -> list[str]:
         s = {"model": self._source.model_spec, "data": self._source.data_spec, **self._settings, **settings}

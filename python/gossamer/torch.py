@@ -60,6 +60,7 @@ def join(
     that scale signs or want gradients at several points need that.
 
     The states of the optimiser, and of what ``run.keep`` gets, are part of checkpoints and go to workers that come anew.
+    Those of PyTorch's generators of random numbers are part of checkpoints alone.
 
     samples     number of all training samples; each worker gets a share, dealt out anew when somebody is lost.
                 None: the loop brings its batches, and ``steps=`` ends the run instead of ``epochs=``

@@ -52,8 +52,10 @@ public:
     if (!attempted_)
       attempt_among_present(w); // a founder
     for (; co_await w.next_step(t_); ++t_) {
-      if (left_)
+      if (left_) {
+        w.end_early();
         co_return;
+      }
       averages_ = 0;
       group_call call = co_await next_call(w, settled_);
       while (call.what == group_call::kind::neighbour_mean) {

@@ -129,6 +129,7 @@ public:
       };
   }
 
+  void give_directions() { all_->gives_directions = true; }
   void run_with(const algorithm_class& c) { algorithm_ = entry_of(c, kept_); }
   python_group serve_group() {
     const auto slot = std::make_shared<group_slot>();
@@ -295,7 +296,6 @@ nb::list algorithms() {
     nb::dict one;
     one["name"] = entry.about.name;
     one["synchronous"] = entry.traits.synchronous;
-    one["takes_direction"] = entry.traits.takes_direction;
     one["masters"] = entry.masters != nullptr;
     result.append(one);
   }
@@ -337,6 +337,7 @@ NB_MODULE(_gossamer, m) {
             s.run_with({held{std::move(type)}, std::move(name), along_edges, synchronous, std::move(state)});
           },
           "type"_a, "name"_a, "along_edges"_a, "synchronous"_a, "state"_a)
+      .def("give_directions", &python_source::give_directions)
       .def("serve_group", &python_source::serve_group)
       .def_prop_ro("model_spec", &python_source::model_spec)
       .def_prop_ro("data_spec", &python_source::data_spec)

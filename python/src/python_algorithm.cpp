@@ -143,9 +143,12 @@ public:
       case awaited::kind::end:
         co_return;
       case awaited::kind::next_step: {
+        require_count(next.t);
         const bool goes_on = co_await w.next_step(next.t);
         answer_ = goes_on;
         is_over_ = !goes_on;
+        if (goes_on)
+          begun_ = next.t;
         break;
       }
       case awaited::kind::gradient: {
@@ -209,6 +212,7 @@ private:
       coroutine_.emplace(std::move(made));
       answer_ = std::monostate{};
       is_over_ = false;
+      begun_.reset();
     });
   }
 
@@ -232,6 +236,7 @@ private:
         throw error(errc::usage, fmt::format("{}.run waits for something that is not its worker's", called()),
                     "await what next_step, start_gradient, neighbour_mean and mean_of_all of the worker return");
       awaited next{.what = kind_of(nb::cast<std::string>(request[0]))};
+      require_members_exchange(next.what);
       next.t = nb::cast<std::uint64_t>(request[1]);
       if (request.size() > 2)
         next.x = worker_->vec_from(request[2], "the vector of a mean");
@@ -239,11 +244,27 @@ private:
     });
   }
 
+  /// Says in Python's terms what the mean would refuse: a loss would not end its round.
+  void require_members_exchange(awaited::kind what) const {
+    if (what == awaited::kind::mean_of_all && class_.along_edges && class_.synchronous)
+      throw error(errc::usage, fmt::format("{} awaits mean_of_all, and its exchange is \"neighbours\"", called()),
+                  "give the class exchange = \"all\"");
+  }
+
   /// A worker that is done sooner than the run would make its neighbours wait without end.
   void require_end() const {
     if (!is_over_)
       throw error(errc::usage, fmt::format("{}.run has returned before training is over", called()),
                   "return where `await w.next_step(t)` is False");
+  }
+
+  /// As the worker does, in Python's words.
+  void require_count(std::uint64_t t) const {
+    if (begun_ && t <= *begun_)
+      throw error(
+          errc::usage,
+          in_python(kept_, [&] { return fmt::format("{}.run begins step {} after step {}", called(), t, *begun_); }),
+          "count the steps: self.t += 1 at the end of each");
   }
 
   nb::object python_answer() {
@@ -288,8 +309,9 @@ private:
   std::optional<held> object_;
   std::shared_ptr<python_worker> worker_;
   std::variant<std::monostate, bool, vec> answer_;
-  bool is_over_ = false;          // next_step has said so
-  std::optional<held> coroutine_; // last: its end may use the rest
+  std::optional<std::uint64_t> begun_; // the last step of this life
+  bool is_over_ = false;               // next_step has said so
+  std::optional<held> coroutine_;      // last: its end may use the rest
 };
 
 } // namespace

@@ -13,6 +13,8 @@ namespace gossamer::python {
 namespace {
 
 constexpr double most_numbers = 9e15; // whole numbers that a double holds
+constexpr const char* same_program =
+    "start the same program, of the same version, on all nodes; and to go on with a run, the one that began it";
 
 std::uint64_t digest_of(const parameters& p) {
   std::string text;
@@ -135,10 +137,10 @@ void require_same_model(const arguments& given, const source& here) {
     throw error(errc::usage,
                 fmt::format("the model of this process has {} parameters, and the run's has {}",
                             here.shape.initial.size(), wanted),
-                "start the same program, of the same version, on all nodes");
+                same_program);
   if (given.text("tensors") != fmt::format("{:016x}", digest_of(here.shape)))
     throw error(errc::usage, "the tensors of this process's model differ from the run's in their names or shapes",
-                "start the same program, of the same version, on all nodes");
+                same_program);
 }
 
 void require_same_samples(const arguments& given, const source& here) {
@@ -188,7 +190,8 @@ compute::model_entry model_entry_of(const std::shared_ptr<const source>& s) {
               return std::make_unique<function_model>(s, train);
             return std::make_unique<loop_model>(s, train);
           },
-          .augments = true};
+          .augments = true,
+          .gives_directions = s->gives_directions};
 }
 
 compute::data_entry data_entry_of(const std::shared_ptr<const source>& s) {

@@ -41,6 +41,7 @@ struct source {
   function gradient = {};
   evaluation evaluate = {};      ///< of a function's model; empty: nothing is evaluated
   bool evaluates_in_loop = true; ///< false: the loop computes no evaluation
+  bool gives_directions = false; ///< the loop has an optimiser of its own, and hands over what that moves
   std::shared_ptr<desk> loop = std::make_shared<desk>();
   compute::model::kept_beside beside{[at = loop] { return at->kept(); }, [at = loop](const vec& v) { at->restore(v); }};
 

@@ -51,16 +51,19 @@ with gossamer.torch.join(
             break
         if steps != at_step:
             continue
-        if run.rank != at_rank:
-            if mark:
-                await_file(mark)
-            continue
-        if event == "fork":  # workers of a loader, which outlive the process by a minute
+        if event == "fork":  # workers of a loader in each process, which outlive it by a minute
             torch.utils.data._utils.worker.MP_STATUS_CHECK_INTERVAL = 60
             numbers = torch.utils.data.TensorDataset(torch.arange(1000))
             loader = iter(torch.utils.data.DataLoader(numbers, num_workers=2, prefetch_factor=2))
             next(loader)
-            pathlib.Path("loaders").write_text(" ".join(str(worker.pid) for worker in loader._workers))
+            pathlib.Path(f"loaders-{run.rank}").write_text(" ".join(str(worker.pid) for worker in loader._workers))
+        if run.rank != at_rank:
+            if mark:
+                await_file(mark)
+            continue
+        if event == "fork":
+            for other in run.members:
+                await_file(f"loaders-{other}")
         if mark:
             pathlib.Path(mark).touch()
         if event == "raise":

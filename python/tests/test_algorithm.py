@@ -130,6 +130,19 @@ class OfAsyncio(DPSGD):
         await asyncio.sleep(0)
 
 
+class Forgets(DPSGD):
+    async def run(self, w):
+        while await w.next_step(self.t):
+            self.x = w.update(self.x, await w.start_gradient(self.x, self.t), self.t)
+
+
+class MeanOfAll(DPSGD):
+    async def run(self, w):
+        while await w.next_step(self.t):
+            self.x = await w.mean_of_all(self.x, self.t)
+            self.t += 1
+
+
 class Early(DPSGD):
     async def run(self, w):
         if w.id != 1:
@@ -144,7 +157,9 @@ class Early(DPSGD):
         (Plain, gossamer.UsageError, "Plain.run is no coroutine"),
         (Yields, gossamer.UsageError, "Yields.run is no coroutine"),
         (OfAsyncio, gossamer.UsageError, "waits for something that is not its worker's"),
+        (MeanOfAll, gossamer.UsageError, 'awaits mean_of_all, and its exchange is "neighbours"'),
         (Early, gossamer.UsageError, "Early.run has returned before training is over"),
+        (Forgets, gossamer.UsageError, "Forgets.run begins step 0 after step 0; count the steps: self.t "),
         (type("___", (DPSGD,), {}), gossamer.UsageError, "a name without a letter"),
         (Raises, KeyError, "in the algorithm"),
         (WrongSize, gossamer.UsageError, "has 3 elements, and the model 12"),
@@ -195,6 +210,11 @@ def test_a_number_that_became_a_float_is_refused_where_it_was_none():
     sentence = "steps of Counts is a whole number here, and a float in the state that it goes on from; let it have one"
     with pytest.raises(gossamer.UsageError, match=sentence):
         counted(0)
+
+
+def test_a_step_that_is_not_counted_ends_a_run_in_threads():
+    with pytest.raises(gossamer.UsageError, match="Forgets.run begins step 0 after step 0"):
+        gossamer.train(gradient, start, **job, algorithm=Forgets)
 
 
 def test_a_neighbour_that_returns_early_ends_a_run_in_threads():

@@ -212,6 +212,25 @@ def test_all_flags_with_yes_or_no_are_known(command):
     assert {flag.replace("-", "_") for flag in known} == _command._yes_or_no
 
 
+def test_all_flags_without_a_value_are_known(command):
+    known = set()
+    for name in ("train", "simulate"):
+        text = subprocess.run([command, name, "--help"], capture_output=True, text=True, timeout=60).stdout
+        known.update(re.findall(r"^ +--([a-z-]+)(?=  |$)", text, re.MULTILINE))
+    assert {flag.replace("-", "_") for flag in known} - _command._yes_or_no == _command._switches
+
+
+@pytest.mark.parametrize("truth", [True, False, numpy.True_])
+def test_a_truth_value_is_no_number_and_no_text(truth):
+    with pytest.raises(gossamer.UsageError, match=f"checkpoint is {truth}, and takes no truth value; give it a number"):
+        gossamer.train(gradient, numpy.zeros(10), **job, checkpoint=truth, out="run")
+
+
+def test_a_flag_without_a_value_takes_none():
+    with pytest.raises(gossamer.UsageError, match="overwrite is 'yes'; give it a truth value"):
+        gossamer.train(gradient, numpy.zeros(10), **job, overwrite="yes", out="run")
+
+
 def test_a_function_gets_numbers_of_samples_that_index_tensors():
     seen = []
 

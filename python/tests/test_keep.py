@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 import gossamer.torch
-from gossamer._keeping import states_of, words_of
-from test_torch import linear, loss_of
+from gossamer._keeping import Kept, states_of, words_of
+from test_torch import linear, loss_of, points, targets
 
 torch.set_num_threads(1)
 
@@ -63,6 +63,74 @@ def test_a_run_goes_on_with_the_buffers_of_its_checkpoint():
     assert whole[0][0].num_batches_tracked == 40
     for name, value in whole[0].state_dict().items():
         assert torch.equal(value, resumed[0].state_dict()[name]), name
+
+
+class Drawing:
+    """A loop whose gradients depend on random numbers of PyTorch, of two generators of its own, and of evaluations."""
+
+    def __init__(self):
+        self.net = torch.nn.Sequential(torch.nn.Dropout(0.5), linear())
+        self.own = torch.optim.SGD(self.net.parameters(), lr=0.05)
+        self.noise, self.more = torch.Generator().manual_seed(2), numpy.random.default_rng(3)
+        self.seen = []
+
+    def evaluate(self, model):
+        loader = torch.utils.data.DataLoader(points, batch_size=100)  # draws a seed
+        return torch.cat([model(part) for part in loader]).square().mean() + torch.rand(())
+
+    def train(self, seed, with_loader, **settings):
+        torch.manual_seed(seed)
+        with gossamer.torch.join(
+            self.net, self.own, samples=200, batch=10, evaluate=self.evaluate, algorithm="all-reduce-sgd", **settings
+        ) as run:
+            run.keep(noise=self.noise, more=self.more)
+            loader = torch.utils.data.DataLoader(range(200), batch_sampler=run.batch_sampler)
+            for step, samples in run.with_batches(loader) if with_loader else ((step, step.samples) for step in run):
+                noise = torch.randn(1, generator=self.noise) + self.more.normal()
+                self.own.zero_grad()
+                loss = (self.net(points[samples]) - targets[samples]).square().mean() + noise * self.net[1].bias.sum()
+                loss.backward()
+                self.own.step()
+                step.done(loss)
+                self.seen.append(loss.item())
+
+
+@pytest.mark.parametrize("with_loader", [False, True])
+def test_a_run_that_goes_on_draws_what_it_would_have_drawn(with_loader):
+    whole, cut, resumed = Drawing(), Drawing(), Drawing()
+    whole.train(4, with_loader, steps=40, eval_every=1, out="whole")
+    cut.train(4, with_loader, steps=20, eval_every=0.3, checkpoint=1000, out="cut")
+    resumed.train(5, with_loader, steps=40, resume="cut", out="resumed")
+    assert whole.seen == cut.seen + resumed.seen
+    assert torch.equal(whole.net[1].weight, resumed.net[1].weight)
+
+
+class Generators:
+    """Those that a worker has, beside those of PyTorch."""
+
+    def __init__(self):
+        self.noise, self.more = torch.Generator().manual_seed(2), numpy.random.default_rng(3)
+        self.kept = Kept(torch.device("cpu"))
+        self.kept.add({"noise": self.noise, "more": self.more})
+
+    def draw(self):
+        return [torch.rand(()).item(), torch.rand((), generator=self.noise).item(), self.more.random()]
+
+
+@pytest.mark.parametrize(("rank", "goes_on"), [(1, True), (2, False)])
+def test_a_worker_that_begins_with_another_ones_state_draws_numbers_of_its_own(rank, goes_on):
+    donor, heir = Generators(), Generators()
+    donor.kept.begin_step(1)
+    donor.draw()
+    words = donor.kept.save()
+    heir.kept.restore(words)
+    torch.rand(3)
+    assert str(states_of(heir.kept.save())) == str(states_of(words))  # saved again before its first step
+    heir.kept.begin_step(rank)
+    own = heir.draw()
+    heir.kept.restore(words)
+    heir.kept.begin_step(1)
+    assert [a == b for a, b in zip(own, heir.draw())] == [goes_on] * 3
 
 
 def test_another_name_is_refused():

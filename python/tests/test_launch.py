@@ -119,11 +119,18 @@ def test_workers_of_a_loader_hold_no_connection_open(launch):
     done = launch(3, "loop.py", "out", "event=fork", "at_rank=1", "mark=dies", "epochs=100")
     lines = [line for line in done.stderr.splitlines() if "node 1 is lost" in line]
     assert done.returncode == 0 and len(lines) == 1, done.stderr
-    for number in pathlib.Path("loaders").read_text().split():
+    for number in pathlib.Path("loaders-1").read_text().split():
         os.kill(int(number), signal.SIGKILL)  # an error if it has ended by itself
     # The loader's workers look after their parent every 60 s; until then they would hold its connections open, and the
-    # patience is as long.
+    # patience is as long. Those of the leader hold copies of what its connections are told by to have ended.
     assert float(lines[0].split()[0]) < 40
+    assert lines[0].endswith("its process is gone")
+
+
+def test_a_launched_program_may_want_no_report(launch):
+    done = launch(2, "loop.py", "out", "epochs=1", "report=no")
+    assert done.returncode == 0, done.stderr
+    assert os.path.exists("out/summary.json") and not os.path.exists("out/report.html")
 
 
 def test_ctrl_c_ends_the_run_in_good_order(launch):

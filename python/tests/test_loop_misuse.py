@@ -60,6 +60,35 @@ def test_a_loss_is_one_number(loss, what):
                 step.done(loss)
 
 
+@pytest.mark.parametrize("where", ["algorithm", "config", "resume"])
+def test_an_algorithm_that_wants_gradients_is_refused_wherever_it_is_named(where):
+    net = torch.nn.Linear(3, 1)
+    with gossamer.torch.join(net, None, **job, algorithm="one-bit-adam", checkpoint=5, out="run") as run:
+        for step in run:
+            net(torch.ones(4, 3)).mean().backward()
+            step.done(1.0)
+    with open("one-bit.toml", "w") as file:
+        file.write('algorithm = "one-bit-adam"')
+    named = {"algorithm": "one-bit-adam", "config": "one-bit.toml", "resume": "run"}
+    sentence = "one-bit-adam scales signs by the rate itself, .* in Python pass None for the optimiser, and lr="
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        train(torch.nn.Linear(3, 1), **{where: named[where]})
+
+
+@pytest.mark.parametrize(
+    ("net", "settings", "sentence"),
+    [
+        (torch.nn.Linear(4, 1), {}, "the model of this process has 5 parameters, and the run's has 4"),
+        (torch.nn.Sequential(torch.nn.Linear(3, 1)), {}, "the tensors of this process's model differ from the run's"),
+        (torch.nn.Linear(3, 1), {"samples": 48}, "this process has 48 samples, and the run deals out 40"),
+    ],
+)
+def test_a_run_goes_on_with_its_model_and_samples(net, settings, sentence):
+    train(torch.nn.Linear(3, 1), checkpoint=5, out="run")
+    with pytest.raises(gossamer.UsageError, match=sentence):
+        train(net, resume="run", **settings)
+
+
 def replace(net):
     net.weight = torch.nn.Parameter(net.weight.detach().clone())
 
