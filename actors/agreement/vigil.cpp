@@ -17,12 +17,20 @@ bool vigil::hear(node_number n, const consensus::seats& s, time now) {
   if (detector_.watches(n))
     detector_.heard(n, now);
   const bool is_barred = conflicts_ && conflicts_->bars(n, now); // it may well reach this node
-  return !is_barred && s[n].is != state::well;
+  const bool is_news = !is_barred && s[n].is != state::well;
+  if (is_news)
+    back_since_[n] = now;
+  return is_news;
 }
 
 void vigil::complain(node_number by, node_number about, const std::string& why, time now) {
-  if (conflicts_)
+  if (conflicts_ && !is_just_back(by, now) && !is_just_back(about, now))
     conflicts_->add(by, about, why, now);
+}
+
+bool vigil::is_just_back(node_number n, time now) const {
+  const auto found = back_since_.find(n);
+  return found != back_since_.end() && now - found->second < detector_.patience();
 }
 
 void vigil::forget(node_number n) {

@@ -45,7 +45,8 @@ public:
 
   /// Takes in a sign of life. @returns true if this node must believe now that the other is well
   bool hear(node_number n, const consensus::seats& s, time now);
-  /// Takes in, while this node leads, that node `by` does not reach node `about`.
+  /// Takes in, while this node leads, that node `by` does not reach node `about`. One of them may have just come back:
+  /// what it says may be about the time before, and it is given its patience to reach the others, which complain again.
   void complain(node_number by, node_number about, const std::string& why, time now);
   /// A node is lost: whatever is known about it is old.
   void forget(node_number n);
@@ -72,6 +73,7 @@ private:
     lives_of_ranks lives; ///< members when it began
   };
 
+  bool is_just_back(node_number n, time now) const;
   void choose_whom_to_watch(const outlook& known, time now);
   bool has_members(node_number n, const lives_of_ranks& lives) const;
   bool has_begun_anew(node_number n, const lives_of_ranks& before, const lives_of_ranks& now) const;
@@ -82,6 +84,7 @@ private:
   std::optional<conflicts> conflicts_; ///< those that this leader hears of
   std::uint32_t resolution_ = 0;       ///< number of the last one at the last look
   std::map<node_number, std::string> reasons_;
+  std::map<node_number, time> back_since_;        ///< when a node that was not well was heard again
   std::map<node_number, loss> losses_;            ///< of nodes with which the run may go on
   std::map<node_number, std::uint32_t> expelled_; ///< last expelled life of each; those before are, too
   std::optional<time> alone_since_;               ///< since when all voters are suspected

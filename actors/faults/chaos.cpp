@@ -108,13 +108,10 @@ private:
   std::vector<rank> drawn_to_spare() {
     if (most_dead() == 0)
       return some(first(founders()), std::min(limits_.spare, founders()));
-    const auto per_node = limits_.workers_per_node;
-    const auto last_is_smaller = founders() % per_node != 0 ? 1 : 0;
-    const auto enough = most_dead() + (limits_.spare + per_node - 1) / per_node + last_is_smaller;
     fault all;
-    for (const auto node : some(first(nodes()), std::min(enough, nodes())))
+    for (const auto node : some(first(nodes()), std::min(most_dead() + least_nodes(), nodes())))
       all.nodes.push_back(node);
-    return named_workers(all, founders(), per_node);
+    return named_workers(all, founders(), limits_.workers_per_node);
   }
 
   /// Draws the kinds of this plan.
@@ -199,6 +196,14 @@ private:
     return limits_.processes ? (std::min(nodes() + limits_.masters, most_coordinators) - 1) / 2 : 0;
   }
 
+  /// So many nodes have the `spare` workers, whichever they are; the last node may have fewer than others.
+  std::size_t least_nodes() const {
+    const auto per_node = limits_.workers_per_node;
+    const auto of_last = (founders() + per_node - 1) % per_node + 1;
+    const auto others = limits_.spare > of_last ? limits_.spare - of_last : 0;
+    return 1 + (others + per_node - 1) / per_node;
+  }
+
   bool draw_processes(fault& f) {
     std::size_t dead = 0;
     for (const auto& [until_s, count] : dead_processes_)
@@ -208,7 +213,9 @@ private:
     auto count = size_up_to(most_dead() - dead);
     bool may_stay_away = true;
     if (f.kind == fault_kind::kill && coin()) {
-      f.coordinators = count;
+      if (dead + least_nodes() >= nodes())
+        return false; // masters' processes vote, too: the workers may be few processes'
+      f.coordinators = count = std::min(count, nodes() - dead - least_nodes());
       may_stay_away = limits_.masters == 0; // one of them may have a master, or all workers
     } else if (f.kind == fault_kind::kill && limits_.masters > 0 && coin()) {
       f.processes = true;

@@ -33,7 +33,8 @@ struct chaos_limits {
 /// If processes die, half of these kills strike the leader. At any time fewer than half of the voting processes are
 /// dead. A process that comes back counts as dead until it has had time to get its vote again. Where there are masters,
 /// leaders come back, and so do masters that are killed by name. So many nodes are not killed by name, nor are their
-/// workers, that `spare` workers are left when the largest number of leaders is dead.
+/// workers, that `spare` workers are left when the largest number of leaders is dead; where workers are on too few
+/// nodes for that, no leader is killed.
 ///
 /// Kinds without room within the limits do not occur: kills with no more workers than `spare`, and faults of links with
 /// a single worker.

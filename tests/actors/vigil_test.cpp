@@ -128,6 +128,18 @@ TEST_F(vigil_test, does_not_bar_a_node_that_it_does_not_hear_either) {
   EXPECT_TRUE(here->hear(4, there, 13s)) << "it was cut off from all nodes";
 }
 
+TEST_F(vigil_test, gives_a_node_that_is_back_its_patience_to_reach_the_others) {
+  here->lead();
+  there.believe({2, 0, suspected});
+  here->hear(2, there, 100s);
+  there.believe({2, 0, well});
+  here->complain(2, 1, "from before", 100s);
+  here->complain(4, 2, "from before", 101s);
+  EXPECT_THAT(suspects(102s), IsEmpty());
+  here->complain(2, 1, "of 1", 100s + patience);
+  EXPECT_THAT(suspects(101s + patience), ElementsAre(is_of(1)));
+}
+
 TEST_F(vigil_test, starts_with_complaints_anew_when_it_leads_again) {
   here->lead();
   here->complain(1, 4, "of 4", 0s);

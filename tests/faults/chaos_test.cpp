@@ -86,7 +86,7 @@ TEST(draw_plan, spares_enough_workers_and_kills_nobody_who_is_dead) {
 
 TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   int coordinators = 0, processes = 0, masters = 0;
-  for (const std::size_t workers : {3u, 8u, 20u}) {
+  for (const std::size_t workers : {3u, 8u, 12u, 20u}) { // of the first, any leader may have two
     const chaos_limits limits{
         .workers = workers, .masters = 1, .workers_per_node = 2, .horizon_s = 20, .processes = true};
     for_all_seeds(limits, [&](const fault_plan& plan) {
@@ -111,6 +111,40 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   EXPECT_GT(coordinators, 500);
   EXPECT_GT(processes, 200);
   EXPECT_GT(masters, 100);
+}
+
+// A process that comes back has no model until another gives it one.
+TEST(draw_plan, leaves_workers_alive_while_those_that_vote_are_away) {
+  int deaths = 0;
+  for (const std::size_t per_node : {1u, 2u, 3u})
+    for (const std::size_t masters : {0u, 2u})
+      for (const std::size_t workers : {2u, 3u, 9u, 12u})
+        for_all_seeds({.workers = workers, .masters = masters, .workers_per_node = per_node, .processes = true},
+                      [&](const fault_plan& plan) {
+                        for (const auto& when : plan.faults) {
+                          if (!when.coordinators)
+                            continue;
+                          std::vector<std::size_t> left((workers + per_node - 1) / per_node);
+                          for (std::size_t i = 0; i < workers; ++i)
+                            ++left[i / per_node];
+                          std::size_t coordinators = 0;
+                          for (const auto& f : plan.faults) {
+                            const bool is_on = f.kind == fault_kind::kill && f.at_s <= when.at_s
+                                               && (!f.lasts_s || when.at_s < f.at_s + *f.lasts_s);
+                            if (!is_on)
+                              continue;
+                            coordinators += f.coordinators.value_or(0);
+                            if (!f.coordinators)
+                              for (const auto i : named_workers(f, workers, per_node))
+                                --left[i / per_node];
+                          }
+                          std::ranges::sort(left, std::greater{});
+                          ASSERT_LT(coordinators, left.size()) << to_toml(plan);
+                          ASSERT_GT(left[coordinators], 0u) << to_toml(plan);
+                          ++deaths;
+                        }
+                      });
+  EXPECT_GT(deaths, 1000);
 }
 
 TEST(draw_plan, leaves_workers_alive_whichever_of_those_that_vote_it_kills) {
