@@ -55,8 +55,6 @@ public:
       if (leaving && !inherited_.empty())
         parts_.put(inherited_, *leaving, zeros_like(parts_.of(inherited_, *leaving)));
     }
-    if (under_way)
-      co_await under_way->mean; // others may still wait for this worker's part
   }
 
   const vec& model() const override { return x_; }

@@ -123,6 +123,21 @@ TEST(simulated_world, lets_workers_come_and_leave_as_a_plan_says) {
   }
 }
 
+// Fragments leave in steps 5, 11, 17 and 23, and come two steps later: the last one would after the end.
+TEST(simulated_world, ends_whenever_a_worker_comes_while_a_fragment_is_under_way) {
+  auto settings = quadratic_run("streaming-diloco:period=6,overlap=2", 3, 25);
+  settings.max_workers = 4;
+  const auto run = prepare(settings);
+  auto uneven = with_network("uniform:latency=1e-5,bandwidth=1e9", 2e-5);
+  uneven.jitter = "exponential";
+  const double end_s = simulate(run, uneven).summary.final.time_s;
+  for (int k = 150; k < 200; ++k) {
+    run_surroundings around;
+    around.faults.faults = {{.kind = fault_kind::join, .workers = {3}, .at_s = 0.005 * k * end_s}};
+    EXPECT_EQ(simulate(run, uneven, around).summary.unfinished, 0u) << k;
+  }
+}
+
 TEST(simulated_world, says_who_waits_for_whom_when_a_partition_never_heals) {
   run_surroundings around;
   around.faults.faults.push_back({.kind = fault_kind::partition, .workers = {0}, .at_s = 0.01});
