@@ -127,8 +127,8 @@ bool vigil::lacks_leader(const outlook& known, time now) {
   return now - *alone_since_ > detector_.patience();
 }
 
-bool vigil::has_members(node_number n, const lives_of_ranks& lives) const {
-  return std::ranges::any_of(ranks_[n], [&](rank i) { return lives.contains(i); });
+bool vigil::has_members(node_number n, const lives_of_ranks& members) const {
+  return std::ranges::any_of(ranks_[n], [&](rank i) { return members.contains(i); });
 }
 
 /// True if each rank of the node that is a member now is in another life than before.

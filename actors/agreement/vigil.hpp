@@ -18,6 +18,7 @@ class vigil {
 public:
   using time = failure_detector::time;
   using node_number = consensus::node_number;
+  using lives_of_ranks = std::map<rank, std::uint32_t>;
 
   /// The present state of the agreement, as this node knows it.
   struct outlook {
@@ -65,9 +66,10 @@ public:
   bool lacks_quorum(const outlook& known) const;
   /// True if every voter has been suspected for longer than the patience.
   bool lacks_leader(const outlook& known, time now);
+  /// True if a worker or master of this node is among these members.
+  bool has_members(node_number n, const lives_of_ranks& members) const;
 
 private:
-  using lives_of_ranks = std::map<rank, std::uint32_t>;
   struct loss {
     time since{};
     lives_of_ranks lives; ///< members when it began
@@ -75,7 +77,6 @@ private:
 
   bool is_just_back(node_number n, time now) const;
   void choose_whom_to_watch(const outlook& known, time now);
-  bool has_members(node_number n, const lives_of_ranks& lives) const;
   bool has_begun_anew(node_number n, const lives_of_ranks& before, const lives_of_ranks& now) const;
 
   node_number self_;

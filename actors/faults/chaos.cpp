@@ -216,7 +216,7 @@ private:
       if (dead + least_nodes() >= nodes())
         return false; // masters' processes vote, too: the workers may be few processes'
       f.coordinators = count = std::min(count, nodes() - dead - least_nodes());
-      may_stay_away = limits_.masters == 0; // one of them may have a master, or all workers
+      may_stay_away = limits_.masters == 0; // one of them may have a master, whose state nobody else has
     } else if (f.kind == fault_kind::kill && limits_.masters > 0 && coin()) {
       f.processes = true;
       f.workers = {static_cast<rank>(limits_.workers + below(limits_.masters))};

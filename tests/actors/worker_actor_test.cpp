@@ -1,9 +1,10 @@
 // The actor of a worker, in virtual time.
 #include "gossamer/actors/hosting/worker_actor.hpp"
-#include "gossamer/actors/run/experiment.hpp"
 
 #include <caf/scheduler/test_coordinator.hpp>
 #include <gmock/gmock.h>
+
+#include "small_run.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -43,14 +44,7 @@ caf::behavior listener(caf::event_based_actor*, std::vector<run_failed>* failure
 class lonely_worker {
 public:
   lonely_worker() : node_(system_.spawn(listener, &failures)) {
-    run_settings s;
-    s.algorithm = "d-psgd";
-    s.model = "quadratic";
-    s.data = "quadratic:samples=24,dim=3";
-    s.workers = 2;
-    s.batch = 1;
-    s.steps = 10;
-    const auto e = prepare(s);
+    const auto e = small_run("d-psgd", "ring", 2);
     worker_setup setup;
     setup.settings = e->for_worker(0, 0);
     setup.settings.witness = setup.gauge.get();

@@ -5,14 +5,6 @@
 
 namespace gossamer::actors::detail {
 
-namespace {
-
-bool are_members(const std::vector<rank>& ranks, const std::map<rank, std::uint32_t>& lives) {
-  return std::ranges::any_of(ranks, [&](rank i) { return lives.contains(i); });
-}
-
-} // namespace
-
 void node_state::on_down(const caf::down_msg& down) {
   if (const auto loss = own_node_->died(down))
     return notice(*loss);
@@ -139,8 +131,7 @@ void node_state::lose(remote_node& other, const std::string& why) {
   vigil_->forget(other.number);
   const auto was = seats()[other.number].is;
   if (was != consensus::health::state::gone) {
-    const auto& members = protocol_->delegate().last().what.view.lives;
-    const bool took_part = are_members(other.ranks, members);
+    const bool took_part = vigil_->has_members(other.number, protocol_->delegate().last().what.view.lives);
     const bool was_suspected = was == consensus::health::state::suspected; // and a resolution may have left it out
     auto news = took_part || was_suspected ? fmt::format("node {} is lost: {}", other.number, why)
                                            : fmt::format("node {} has left", other.number);
