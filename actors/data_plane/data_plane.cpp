@@ -216,9 +216,9 @@ private:
   void close_connections() {
     closing_ = true;
     door_.close();
-    end_.set(detail::longest_flush, [this] { io_.stop(); });
+    end_.set(setup.longest_flush, [this] { io_.stop(); });
     for (const auto& [_, p] : peers_)
-      p->acknowledge();
+      p->finish();
     stop_if_settled();
   }
 

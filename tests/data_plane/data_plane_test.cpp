@@ -159,6 +159,21 @@ TEST_F(data_plane_test, sends_what_was_sent_before_its_end) {
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 10; }));
 }
 
+TEST_F(data_plane_test, does_not_wait_at_its_end_for_a_node_that_has_ended) {
+  auto mine = setup(0);
+  mine.patience = mine.longest_flush = 1h;
+  add(mine);
+  add(setup(1));
+  meet();
+  attach(1, 4);
+  send(0, 0, 4, 1);
+  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+  planes[1].reset();
+  send(0, 0, 4, 2);
+  planes[0].reset();
+  seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 1u); });
+}
+
 // The thread of node 1 takes both letters at once, the new sink's and the end: it does not go on before both are there.
 TEST_F(data_plane_test, closes_although_a_sink_throws_for_a_frame_that_has_waited) {
   add(setup(0));

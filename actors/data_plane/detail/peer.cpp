@@ -127,8 +127,10 @@ void peer::connect_to(std::vector<tcp::endpoint> where, std::size_t next) {
       return;
     if (e && next < where.size())
       return connect_to(std::move(where), next);
-    if (e)
+    if (e) {
+      is_out_of_reach_ |= finishes_ && e == asio::error::connection_refused; // its process is over
       return trouble("cannot be connected to: " + e.message());
+    }
     connected();
   });
 }
@@ -292,6 +294,13 @@ void peer::acknowledge() {
     acknowledgement_.set(acknowledgement_delay, [this] { acknowledge(); });
 }
 
+void peer::finish() {
+  finishes_ = true;
+  acknowledge();
+  retry_.cancel();
+  carry_on();
+}
+
 void peer::connection_gone() {
   if (const auto why = wire_->bytes->trouble(); !why.empty())
     trouble(why);
@@ -327,12 +336,11 @@ void peer::trouble(const std::string& what) {
   acknowledgement_.cancel();
   talk_->lost();
   last_trouble_ = what;
-  if (talk_->has_frames()) {
+  if (talk_->has_frames())
     retry_.set(std::exchange(backoff_, std::min(2 * backoff_, longest_backoff)), [this] { carry_on(); });
-  } else {
+  else
     patience_.cancel();
-    around_.settled();
-  }
+  around_.settled();
 }
 
 void peer::give_up(const refusal& why) {

@@ -40,8 +40,8 @@ public:
   void accept(std::unique_ptr<stream> s, const hello& theirs);
 
   void break_connection(const std::string& why = "was disconnected");
-  /// Tells the peer at once which chunks have arrived.
-  void acknowledge();
+  /// Tells the peer at once which chunks have arrived. A wait for a peer that refuses connections is over.
+  void finish();
   /// Ends all exchange with the peer, with a complaint.
   void give_up(const refusal& why);
   /// True if all pushed frames have arrived, or no wait for them is worth while.
@@ -74,6 +74,7 @@ private:
   void write();
   void wait_to_read();
   void wait_to_write();
+  void acknowledge();
   void heard(session::phase before);
   void watch(silence so_far);
   void connection_gone();
@@ -89,6 +90,7 @@ private:
   std::unique_ptr<session> talk_;
   std::optional<refusal> given_up_; ///< the answer to a peer that connects again
   bool is_out_of_reach_ = false;    ///< for `patience` now
+  bool finishes_ = false;
   bool has_been_heard_ = false;     ///< on some connection: it is a node of this run
   std::shared_ptr<wire> wire_;      ///< null without a connection or an attempt at one
   std::string last_trouble_;
