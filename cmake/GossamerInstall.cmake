@@ -7,5 +7,5 @@ configure_package_config_file(cmake/gossamerConfig.cmake.in ${PROJECT_BINARY_DIR
                               INSTALL_DESTINATION ${destination})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gossamerConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/gossamerConfig.cmake ${PROJECT_BINARY_DIR}/gossamerConfigVersion.cmake
-              cmake/FindCAF.cmake cmake/Findasio.cmake cmake/Findlibzip.cmake cmake/Findmicrohttpd.cmake cmake/FindxxHash.cmake
+              cmake/FindCAF.cmake cmake/Findasio.cmake cmake/Findlibdeflate.cmake cmake/Findlibzip.cmake cmake/Findmicrohttpd.cmake cmake/FindxxHash.cmake
               DESTINATION ${destination})

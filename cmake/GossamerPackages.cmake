@@ -83,7 +83,7 @@ bring their own algorithms, codecs, topologies or models.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF) # nothing in it is linked yet
 set(needed libcaf-dev libasio-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev
-           nlohmann-json3-dev zlib1g-dev libzip-dev libxxhash-dev libssl-dev)
+           nlohmann-json3-dev libdeflate-dev libzip-dev libxxhash-dev libssl-dev)
 if(microhttpd_FOUND)
   list(APPEND needed libmicrohttpd-dev)
 endif()

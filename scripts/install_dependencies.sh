@@ -15,7 +15,7 @@ packages=(
   g++ cmake ninja-build ccache pkg-config python3 git
   libcaf-dev libasio-dev libeigen3-dev libhwy-dev libspdlog-dev libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
   libmicrohttpd-dev libjs-dygraphs
-  libgtest-dev libgmock-dev libbenchmark-dev zlib1g-dev libzip-dev libxxhash-dev libssl-dev
+  libgtest-dev libgmock-dev libbenchmark-dev libdeflate-dev libzip-dev libxxhash-dev libssl-dev
 )
 for flag in "$@"; do
   case "$flag" in

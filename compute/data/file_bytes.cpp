@@ -6,86 +6,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-
-#define ZLIB_CONST
-#include <zlib.h>
+#include <libdeflate.h>
+#include <memory>
 
 namespace gossamer::compute::detail {
 
 namespace {
 
-using chunk = std::array<char, 1 << 16>;
-
 constexpr std::string_view gzip_begins = "\x1f\x8b";
+constexpr std::size_t least_room = 1 << 16; ///< added where there was too little
 constexpr std::string_view limit_remedy = "limit=..., in GiB, in --data allows more";
 
-/// zlib's state for unpacking gzip.
-class inflater {
-public:
-  inflater() {
-    constexpr int gzip_window = 16 + MAX_WBITS;
-    GOSSAMER_ASSERT(inflateInit2(&state_, gzip_window) == Z_OK, "zlib can be initialised");
-  }
-  inflater(const inflater&) = delete;
-  inflater& operator=(const inflater&) = delete;
-  ~inflater() { inflateEnd(&state_); }
-  z_stream& operator*() noexcept { return state_; }
-
-private:
-  z_stream state_{};
-};
-
-/// The size of the last member of a gzip file, as its end tells, and not more than so many packed bytes can be.
-std::uint64_t unpacked_size(std::string_view packed) {
-  constexpr std::uint64_t most_for_a_byte = 1032; // deflate's best
+/// The size of the last member of a gzip file, as its end tells, and not more than most files unpack to: more is to be
+/// proved by unpacking.
+std::uint64_t likely_size(std::string_view packed) {
   std::uint64_t size = 0;
   for (std::size_t i = 0; i < std::min<std::size_t>(packed.size(), 4); ++i)
     size = size << 8 | static_cast<std::uint8_t>(packed[packed.size() - 1 - i]);
-  return std::min(size, packed.size() * most_for_a_byte);
+  return std::min<std::uint64_t>(size, 8 * packed.size());
 }
 
 /// Unpacks all members of a gzip file: `cat a.gz b.gz` is a gzip file, too.
 std::string unpack(const std::string& path, std::string_view packed, std::uint64_t most_bytes) {
-  inflater owner;
-  auto& z = *owner;
-  std::string bytes;
-  bytes.reserve(std::min<std::uint64_t>(unpacked_size(packed), most_bytes));
-  chunk part;
-  for (std::size_t fed = 0;;) {
-    if (z.avail_in == 0) { // zlib counts its input in 32 bits
-      z.next_in = reinterpret_cast<const Bytef*>(packed.data() + fed);
-      z.avail_in = static_cast<uInt>(std::min<std::size_t>(packed.size() - fed, 1u << 30));
-      fed += z.avail_in;
-    }
-    z.next_out = reinterpret_cast<Bytef*>(part.data());
-    z.avail_out = static_cast<uInt>(part.size());
-    const int status = inflate(&z, Z_NO_FLUSH);
-    bytes.append(part.data(), part.size() - z.avail_out);
-    if (bytes.size() > most_bytes)
+  const std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> with{
+      libdeflate_alloc_decompressor(), libdeflate_free_decompressor};
+  if (!with)
+    throw std::bad_alloc{};
+  std::string bytes(std::min(likely_size(packed), most_bytes), '\0');
+  for (std::size_t fed = 0, size = 0;;) {
+    std::size_t taken = 0, made = 0;
+    const auto status = libdeflate_gzip_decompress_ex(with.get(), packed.data() + fed, packed.size() - fed,
+                                                      bytes.data() + size, bytes.size() - size, &taken, &made);
+    if (status == LIBDEFLATE_INSUFFICIENT_SPACE && bytes.size() == most_bytes)
       throw error(errc::bad_data, fmt::format("'{}' is larger than {} when unpacked", path, byte_count(most_bytes)),
                   std::string{limit_remedy});
-    const auto offset = fed - z.avail_in;
-    if (status == Z_STREAM_END && packed.find_first_not_of('\0', offset) == std::string_view::npos)
-      return bytes; // copies by blocks, as of tapes, end with zeros
-    if (status == Z_STREAM_END && !gzip_begins.starts_with(packed.substr(offset, gzip_begins.size())))
-      throw error(
-          errc::bad_data,
-          fmt::format("'{}', byte {}: what follows the gzip data is neither more of it nor zeros", path, offset),
-          "fetch the file again, or cut off what follows");
-    if (status == Z_STREAM_END)
-      inflateReset(&z);
-    else if (status == Z_BUF_ERROR)
-      throw error(errc::bad_data, fmt::format("'{}' is truncated: its gzip stream goes on after byte {}", path, offset),
+    if (status == LIBDEFLATE_INSUFFICIENT_SPACE) {
+      bytes.resize(std::min<std::uint64_t>(2 * bytes.size() + least_room, most_bytes));
+      continue;
+    }
+    if (status != LIBDEFLATE_SUCCESS)
+      throw error(errc::bad_data,
+                  fmt::format("'{}', byte {}: the gzip data that begin here are truncated or corrupt", path, fed),
                   "fetch the file again");
-    else if (status != Z_OK)
-      throw error(
-          errc::bad_data,
-          fmt::format("'{}', byte {}: corrupt gzip data ({})", path, offset, z.msg != nullptr ? z.msg : "no details"),
-          "fetch the file again");
+    fed += taken;
+    size += made;
+    if (packed.find_first_not_of('\0', fed) == std::string_view::npos) {
+      bytes.resize(size); // the zeros are those of copies by blocks, as of tapes
+      return bytes;
+    }
+    if (!gzip_begins.starts_with(packed.substr(fed, gzip_begins.size())))
+      throw error(errc::bad_data,
+                  fmt::format("'{}', byte {}: what follows the gzip data is neither more of it nor zeros", path, fed),
+                  "fetch the file again, or cut off what follows");
   }
 }
 

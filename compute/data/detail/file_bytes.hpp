@@ -18,7 +18,7 @@ class file_bytes {
 public:
   /// @param most_bytes limit of the file, and of its content when unpacked
   /// @error errc::io when the operating system refuses, and for a file that is neither regular nor a pipe;
-  ///        errc::bad_data when the gzip stream is truncated or corrupt, with the byte of the packed file, and for more
+  ///        errc::bad_data when gzip data are truncated or corrupt, with the byte at which they begin, and for more
   ///        bytes than `most_bytes`
   static file_bytes read(std::string path, std::uint64_t most_bytes);
   /// Returns `folder/name`, or `folder/name.gz` when only that exists.
