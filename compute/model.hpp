@@ -45,6 +45,13 @@ struct evaluation {
   std::optional<double> accuracy; ///< share of samples classified rightly; none for regression
 };
 
+/// What a run has found at the mean of all models.
+struct mean_evaluation {
+  double epoch = 0;      ///< passes through the samples, by all workers together
+  double train_loss = 0; ///< not a number: none
+  evaluation test;       ///< likewise its loss
+};
+
 struct gradient_and_loss {
   vec gradient; ///< as `model::loss_and_gradient` writes it; empty: none, and the step counts as no update
   double loss = 0;
@@ -106,6 +113,8 @@ public:
   };
   /// Returns null if nothing is kept. Threads: any.
   virtual const kept_beside* keeps() const { return nullptr; }
+  /// Hears of an evaluation in every process of the run, if it computes elsewhere. Threads: any.
+  virtual void hear(const mean_evaluation& /*e*/) const {}
   /// Loss and accuracy on any number of samples but 0, the l1 and l2 terms included.
   virtual evaluation evaluate(std::span<const float> x, const batch& samples) = 0;
   /// w <- argmin_z ||z - w||^2 / (2 step) + l1 ||z||_1, i.e. soft thresholding of the weights by

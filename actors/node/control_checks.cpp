@@ -242,6 +242,10 @@ void check(const mean_request& m, const known_run& run) {
   lives_in(m.lives, run.rules->homes.size());
 }
 
+void check(const mean_evaluated& m, const known_run&) {
+  require(std::isfinite(m.epoch) && m.epoch >= 0, "tells of an evaluation at an epoch that never is");
+}
+
 void check(const run_progress& m, const known_run&) { require_count(m.updates); }
 
 void check(const save_checkpoint& m, const known_run&) { require_count(m.number); }

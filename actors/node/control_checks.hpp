@@ -72,6 +72,7 @@ void check(const restart_worker& m, const known_run& run);
 void check(const retire_worker& m, const known_run& run);
 void check(const pause_worker& m, const known_run& run);
 void check(const mean_request& m, const known_run& run);
+void check(const mean_evaluated& m, const known_run& run);
 void check(const run_progress& m, const known_run& run);
 void check(const save_checkpoint& m, const known_run& run);
 void check(const checkpoint_complete& m, const known_run& run);

@@ -19,9 +19,9 @@ using node_interface =
     interface<consensus::hold, consensus::holding, consensus::propose, consensus::accepted, consensus::proceed,
               consensus::refused, consensus::wish, worker_joined, worker_paused, worker_finished, worker_lost,
               worker_waits, work_report, snapshot_taken, node_lost, run_failed, part_saved, part_not_saved, begin_run,
-              kill_worker, restart_worker, retire_worker, pause_worker, snapshot_request, mean_request, run_progress,
-              heartbeat, save_checkpoint, checkpoint_complete, greeting, run_books, cluster_plan, switch_fault,
-              leave_request, leave_run>;
+              kill_worker, restart_worker, retire_worker, pause_worker, snapshot_request, mean_request, mean_evaluated,
+              run_progress, heartbeat, save_checkpoint, checkpoint_complete, greeting, run_books, cluster_plan,
+              switch_fault, leave_request, leave_run>;
 
 /// node -> node: the sender is there, and can be spoken to; answered by another greeting
 struct greeting {

@@ -210,6 +210,7 @@ auto handlers_of_steps(node_state& state) {
                     [&state](const snapshot_request& m) { state.tell_workers(m); },
                     [&state](const run_progress& m) { state.tell_workers(m); },
                     [&state](const mean_request& m) { state.on_request(m); },
+                    [&state](const mean_evaluated& m) { state.tell_model(m); },
                     [&state](save_what_is_left) { state.save_what_is_left(); },
                     [&state](const evaluated& m) { state.on_evaluation(m); }};
 }

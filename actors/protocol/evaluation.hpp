@@ -1,11 +1,14 @@
 #pragma once
 
+#include "gossamer/actors/protocol/real.hpp"
 #include "gossamer/actors/protocol/steps.hpp"
 #include "gossamer/actors/worker/life_range.hpp"
 
+#include <limits>
+
 namespace gossamer::actors {
 
-// Messages that ask for the mean of all models.
+// Messages about the mean of all models.
 
 /// leader -> worker; answered by snapshot
 struct snapshot_request {
@@ -32,6 +35,14 @@ struct mean_request {
   std::vector<life_range> lives;
 };
 
+/// leader -> node: what an evaluation has found; for models that `hear` of it
+struct mean_evaluated {
+  real epoch = 0.0;
+  real train_loss = std::numeric_limits<double>::quiet_NaN();    ///< not a number: none
+  real test_loss = std::numeric_limits<double>::quiet_NaN();     ///< likewise
+  real test_accuracy = std::numeric_limits<double>::quiet_NaN(); ///< likewise
+};
+
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, snapshot_request& m) {
   return f(m.evaluation);
@@ -47,6 +58,10 @@ decltype(auto) inspect(Inspector& f, life_range& r) {
 template <class Inspector>
 decltype(auto) inspect(Inspector& f, mean_request& m) {
   return f(m.number, m.evaluation, m.root, m.lives);
+}
+template <class Inspector>
+decltype(auto) inspect(Inspector& f, mean_evaluated& m) {
+  return f(m.epoch, m.train_loss, m.test_loss, m.test_accuracy);
 }
 
 } // namespace gossamer::actors

@@ -49,6 +49,7 @@ inline constexpr std::tuple plain_messages{
     // evaluation.hpp
     named_message<snapshot_request>{"gossamer::snapshot_request"},
     named_message<snapshot_taken>{"gossamer::snapshot_taken"}, named_message<mean_request>{"gossamer::mean_request"},
+    named_message<mean_evaluated>{"gossamer::mean_evaluated"},
     // checkpoints.hpp
     named_message<save_checkpoint>{"gossamer::save_checkpoint"}, named_message<part_saved>{"gossamer::part_saved"},
     named_message<part_not_saved>{"gossamer::part_not_saved"},

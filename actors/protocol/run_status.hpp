@@ -2,9 +2,9 @@
 
 #include "gossamer/actors/frames/endpoint.hpp"
 #include "gossamer/actors/protocol/control.hpp"
+#include "gossamer/actors/protocol/real.hpp"
 #include "gossamer/actors/telemetry/record.hpp"
 
-#include <bit>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,21 +21,6 @@ struct status_request {
 /// any -> leader: end the run as an interrupt does; answered as a `status_request` is
 struct stop_request {
   std::uint32_t control = control_version;
-};
-
-/// A number that travels as its bits: CAF 0.17.6 never finishes writing an infinite one.
-class real {
-public:
-  real(double value) noexcept : bits_(std::bit_cast<std::uint64_t>(value)) {} // NOLINT(google-explicit-constructor)
-  operator double() const noexcept { return std::bit_cast<double>(bits_); }   // NOLINT(google-explicit-constructor)
-
-  template <class Inspector>
-  friend decltype(auto) inspect(Inspector& f, real& r) {
-    return f(r.bits_);
-  }
-
-private:
-  std::uint64_t bits_;
 };
 
 /// any -> any node: the named node shall leave the run; answered by `will_leave`, or `run_failed`

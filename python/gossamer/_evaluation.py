@@ -3,12 +3,21 @@
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
 from ._tensors import Tensors, copy_what_stays
 from .errors import usage_error
+
+
+class MeanEvaluation(NamedTuple):
+    """What the run has found at the mean of all models; None where there is no such number."""
+
+    epoch: float
+    train_loss: float | None  # of all workers' minibatches, smoothed
+    test_loss: float | None  # what evaluate has returned
+    test_accuracy: float | None
 
 
 class Evaluation:

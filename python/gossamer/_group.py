@@ -158,7 +158,7 @@ class Member:
     def members(self) -> tuple[int, ...]:
         raise usage_error("this process does not speak with the run", "ask the first process of its group")
 
-    epoch = progress = members
+    epoch = progress = evaluation = members
 
     def keep(self, **objects: Any) -> None:
         raise nothing_is_kept()

@@ -16,7 +16,7 @@ import torch
 from . import _gossamer
 from ._batches import BatchSampler
 from ._command import Command, process_words, words_of
-from ._evaluation import Evaluation
+from ._evaluation import Evaluation, MeanEvaluation
 from ._group import no_batches_in_advance, nothing_is_kept
 from ._keeping import Kept, apart
 from ._step import Step
@@ -106,6 +106,12 @@ class Joined:
             return 0.0
         planned = self._at.planned_epochs
         return min(1.0, self._at.epoch / planned) if math.isfinite(planned) else None
+
+    @property
+    def evaluation(self) -> MeanEvaluation | None:
+        """The last evaluation that this process has heard of, wherever it was made; None before the first."""
+        heard = self._source.heard
+        return MeanEvaluation(*heard) if heard else None
 
     @property
     def leads(self) -> bool:

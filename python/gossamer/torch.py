@@ -10,6 +10,7 @@ import torch
 
 from ._backend import init_process_group
 from ._ddp import CodecState, codec_hook
+from ._evaluation import MeanEvaluation
 from ._group import Group, Member
 from ._loop import Joined
 from ._step import Step
@@ -19,6 +20,7 @@ from .errors import usage_error
 __all__ = [
     "CodecState",
     "Joined",
+    "MeanEvaluation",
     "Member",
     "Step",
     "codec_hook",

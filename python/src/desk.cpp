@@ -66,6 +66,16 @@ vec desk::kept() {
   return std::move(t->kept);
 }
 
+void desk::hear(const compute::mean_evaluation& e) {
+  const std::scoped_lock lock{mutex_};
+  heard_ = e;
+}
+
+std::optional<compute::mean_evaluation> desk::heard() const {
+  const std::scoped_lock lock{mutex_};
+  return heard_;
+}
+
 void desk::restore(const vec& kept) {
   const std::lock_guard lock{mutex_};
   restored_ = kept;

@@ -65,6 +65,7 @@ public:
   vec kept();
   /// Gives back what was kept, before the next job of the loop.
   void restore(const vec& kept);
+  void hear(const compute::mean_evaluation& e);
 
   // -- the loop's side ------------------------------------------------------------------------------------------------
 
@@ -73,6 +74,8 @@ public:
   /// Waits for the next job, for a limited time. @returns null when none came
   ticket take(std::chrono::milliseconds patience);
   bool has_ended() const;
+  /// The last evaluation that this process has heard of.
+  std::optional<compute::mean_evaluation> heard() const;
   /// A job that was taken and got no answer: an exception may have come in between. Null if there is none.
   ticket unanswered() const;
   void answer(const ticket& t, compute::gradient_and_loss result);
@@ -92,7 +95,8 @@ private:
   bool ended_ = false;
   std::optional<compute::model::kept_beside> keeper_;
   std::optional<vec> restored_; ///< to be given back
-  std::thread::id loop_;        ///< the thread that takes jobs
+  std::optional<compute::mean_evaluation> heard_;
+  std::thread::id loop_; ///< the thread that takes jobs
 };
 
 } // namespace gossamer::python

@@ -12,6 +12,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 #include <utility>
 
@@ -166,6 +167,13 @@ public:
                                }});
   }
   bool has_ended() const { return all_->loop->has_ended(); }
+  using found = std::tuple<double, std::optional<double>, std::optional<double>, std::optional<double>>;
+  std::optional<found> heard() const {
+    const auto e = all_->loop->heard();
+    const auto known = [](double loss) { return std::isnan(loss) ? std::nullopt : std::optional<double>{loss}; };
+    return e ? std::optional<found>{{e->epoch, known(e->train_loss), known(e->test.loss), e->test.accuracy}}
+             : std::nullopt;
+  }
   std::shared_ptr<job> unanswered() const { return all_->loop->unanswered(); }
   /// What was moved away from x is the direction.
   /// @param trained number of parameters; statistics follow, which move by themselves
@@ -344,6 +352,7 @@ NB_MODULE(_gossamer, m) {
       .def("keep_with", &python_source::keep_with, "save"_a, "restore"_a)
       .def("take", &python_source::take, nb::sig("def take(self) -> Job | None"))
       .def_prop_ro("has_ended", &python_source::has_ended)
+      .def_prop_ro("heard", &python_source::heard)
       .def("unanswered", &python_source::unanswered, nb::sig("def unanswered(self) -> Job | None"))
       .def("answer_direction", &python_source::answer_direction, "job"_a, "loss"_a, "now"_a, "trained"_a)
       .def("answer_gradient", &python_source::answer_gradient, "job"_a, "loss"_a, "gradient"_a)

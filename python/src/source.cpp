@@ -102,6 +102,7 @@ public:
   }
   bool computes_elsewhere() const override { return true; }
   const kept_beside* keeps() const override { return &from().beside; }
+  void hear(const compute::mean_evaluation& e) const override { from().loop->hear(e); }
   bool when_done(std::function<void()> f) override { return from().loop->when_done(last_, std::move(f)); }
   double loss_and_gradient(std::span<const float> x, const compute::batch& samples,
                            std::span<float> gradient) override {

@@ -83,6 +83,7 @@ with open(f"{out}-{run.rank}.json", "w") as file:
         "members": run.members,
         "progress": run.progress,
         "leads": run.leads,
+        "evaluation": run.evaluation,
         "summary": run.summary,
         "statistics": statistics,
     }

@@ -286,3 +286,27 @@ def test_a_group_keeps_nothing_in_any_of_its_processes():
         one._group = "a group"
         with pytest.raises(gossamer.UsageError, match="a group of processes keeps nothing"):
             one.keep(scheduler=parts()[2])
+
+
+def test_a_schedule_may_follow_the_evaluations_of_the_run():
+    net = linear()
+    optimiser = torch.optim.SGD(net.parameters(), lr=0.04)
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=0.5, patience=0)
+    heard = [None]
+    settings = {"samples": 200, "batch": 10, "epochs": 10000, "eval_every": 0.5, "evaluate": lambda model: 1.5}
+    with gossamer.torch.join(net, optimiser, **settings) as run:
+        run.keep(scheduler=scheduler)
+        for step in run:
+            if run.evaluation != heard[-1]:
+                heard.append(run.evaluation)
+                scheduler.step(heard[-1].test_loss)
+            if len(heard) == 4:
+                break
+            optimiser.zero_grad()
+            loss = loss_of(net, step.samples)
+            loss.backward()
+            optimiser.step()
+            step.done(loss)
+    assert optimiser.param_groups[0]["lr"] == 0.01, "the first of three was the best"
+    assert [one.test_loss for one in heard[1:]] == [1.5] * 3 and heard[1].test_accuracy is None
+    assert heard[1].epoch < heard[2].epoch < heard[3].epoch

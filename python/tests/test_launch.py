@@ -37,6 +37,8 @@ def test_four_processes_train_one_model(launch, settings):
     assert summary["test_accuracy"] > 0.9
     assert all_of_them[0]["accuracy"] == pytest.approx(summary["test_accuracy"], abs=0.006)
     assert sum(r["steps"] for r in all_of_them) >= 400
+    found = [summary[key] for key in ("epoch", "train_loss", "test_loss", "test_accuracy")]
+    assert [r["evaluation"] for r in all_of_them] == [found] * 4
 
 
 @pytest.mark.parametrize("kind", ["ddp", "sharded"])

@@ -161,6 +161,7 @@ public:
   void on_taken(const snapshot_taken& s);
   void on_request(const mean_request& m);
   void on_evaluation(const evaluated& m);
+  void tell_model(const mean_evaluated& m) const;
   void tell_workers(const snapshot_request& m) { own_node_->obey(m); }
   void tell_workers(const run_progress& m) { own_node_->obey(m); }
   void tell_observer(event_kind kind, const std::string& what);

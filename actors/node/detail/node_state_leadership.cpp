@@ -216,6 +216,11 @@ void node_state::on_evaluation(const evaluated& m) {
     record.train_loss = leadership_->progress.smoothed_loss().value_or(NAN);
   tell_voters_of_books(); // first: the next leader must not know less than what is written down
   show([&](run_observer& o) { o.on_evaluation(record); });
+  if (setup_.run->host.model->computes_elsewhere()) {
+    const mean_evaluated news{record.epoch, record.train_loss, record.test_loss, record.test_accuracy.value_or(NAN)};
+    tell_model(news);
+    tell_others(news);
+  }
   if ((measured && !std::isfinite(record.train_loss)) || !std::isfinite(record.consensus_distance)) {
     fail({errc::diverged,
           fmt::format("training diverged: at epoch {:.3g} the training loss is {} and the models are {} apart",
@@ -226,6 +231,12 @@ void node_state::on_evaluation(const evaluated& m) {
     evaluate_next();
     end_when_all_is_done();
   }
+}
+
+void node_state::tell_model(const mean_evaluated& m) const {
+  const std::optional<double> accuracy =
+      std::isnan(m.test_accuracy) ? std::nullopt : std::optional<double>{m.test_accuracy};
+  setup_.run->host.model->hear({m.epoch, m.train_loss, {m.test_loss, accuracy}});
 }
 
 void node_state::evaluate_what_is_complete() {
