@@ -1,10 +1,14 @@
 #include "gossamer/actors/collectives/weighted_mean.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace gossamer::actors {
 
 namespace {
+
+/// The reciprocal of a shorter length need not be a float.
+constexpr double shortest = std::numeric_limits<float>::min();
 
 double sum_of_weights(std::span<const weighted> all) {
   double sum = 0;
@@ -25,7 +29,7 @@ void average_directions(std::span<const weighted> all, double total, segment ten
     const auto part = tensor.of(v);
     const double norm = length(part);
     radius += weight / total * norm;
-    if (norm > 0)
+    if (norm >= shortest)
       add_scaled(sum, static_cast<float>(weight / total / norm), part);
   }
   if (const double norm = length(sum); norm >= 1e-12)

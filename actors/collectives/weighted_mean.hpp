@@ -27,7 +27,8 @@ vec weighted_mean(std::span<const weighted> all);
 ///   (sum_i w_i |v_i| / sum_i w_i) phi(sum_i w_i phi(v_i))
 ///
 /// Its length is the mean length, whatever the directions: M orthogonal vectors of length R have a mean of length
-/// R / sqrt(M). Where the directions cancel out, |sum_i w_i phi(v_i)| < 1e-12 sum_i w_i, the tensor gets the mean.
+/// R / sqrt(M). Where the directions cancel out, |sum_i w_i phi(v_i)| < 1e-12 sum_i w_i, the tensor gets the mean. A v
+/// shorter than 2^-126 has no direction, as 0 has none.
 /// @param all at least one, of one size
 /// @param tensors segments of the vectors, one behind the other, that together are all of them
 vec radial_directional_mean(std::span<const weighted> all, std::span<const segment> tensors);

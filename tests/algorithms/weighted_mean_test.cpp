@@ -78,6 +78,11 @@ TEST(radial_directional_mean, is_the_mean_where_directions_cancel_out) {
   EXPECT_EQ(radial({{of({1, 2}), 1}, {of({-3, -6}), 1}}), of({-1, -2}));
 }
 
+TEST(radial_directional_mean, is_finite_where_the_reciprocal_of_a_length_is_not) {
+  EXPECT_EQ(radial({{of({2e-40f, 0}), 1}, {of({0, 4e-40f}), 1}}), of({1e-40f, 2e-40f}));
+  EXPECT_EQ(radial({{of({2e-40f, 0}), 1}, {of({0, 4}), 1}}), of({0, 2}));
+}
+
 TEST(radial_directional_mean, is_taken_of_each_tensor) {
   const std::vector<weighted> all{{of({1, 0, 4, 0, 0}), 1}, {of({0, 1, 0, 0, 2}), 2}};
   const auto whole = radial_directional_mean(all, std::vector{segment{0, 2}, segment{2, 3}});
