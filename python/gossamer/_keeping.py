@@ -197,8 +197,9 @@ def _tree_of(value: Any, place: str, arrays: list[numpy.ndarray]) -> Any:
         items = [(key, _tree_of(one, f"{place}[{key!r}]", arrays)) for key, one in value.items()]
         if all(type(key) in (str, int) for key in value):
             return {"dict": items}
-    elif isinstance(value, (list, tuple)):
-        return {type(value).__name__: [_tree_of(one, f"{place}[{k}]", arrays) for k, one in enumerate(value)]}
+    elif isinstance(value, (list, tuple)):  # subclasses, such as torch.Size, come back as plain ones
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [_tree_of(one, f"{place}[{k}]", arrays) for k, one in enumerate(value)]}
     raise usage_error(
         f"{place} is a {type(value).__name__}, which is not kept",
         "allowed are tensors, arrays, numbers, strings, None, and lists, tuples and dicts of them",

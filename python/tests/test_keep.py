@@ -255,6 +255,15 @@ def words(content):
     return numpy.frombuffer(len(content).to_bytes(8, "little") + content + bytes(-len(content) % 4), numpy.float32)
 
 
+def test_kinds_of_lists_and_tuples_come_back_as_plain_ones():
+    class Own(list):
+        pass
+
+    back = states_of(words_of({"a": {"shape": torch.Size([2, 3]), "own": Own([1, (2,)])}}))
+    assert back == {"a": {"shape": (2, 3), "own": [1, (2,)]}}
+    assert type(back["a"]["shape"]) is tuple and type(back["a"]["own"]) is list
+
+
 def test_bytes_of_others_are_never_run(tmp_path):
     class Smuggled:
         def __reduce__(self):
