@@ -15,6 +15,8 @@ namespace gossamer::python {
 
 namespace nb = nanobind;
 
+/// A vector of the program, which may be read-only; and one that is written into.
+using input = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using floats = nb::ndarray<float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using read_only_floats = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig>;
 

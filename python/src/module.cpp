@@ -41,9 +41,9 @@ void translate(const std::exception_ptr& problem, void*) {
   }
 }
 
-floats array_of(const nb::handle& result, std::size_t size, std::string_view what) {
-  floats array;
-  if (!nb::try_cast<floats>(result, array, true))
+input array_of(const nb::handle& result, std::size_t size, std::string_view what) {
+  input array;
+  if (!nb::try_cast<input>(result, array, true))
     throw error(errc::usage, fmt::format("{} returned a gradient that is no contiguous vector of float32", what),
                 "return (loss, gradient), the gradient as a NumPy array or tensor of one dimension in main memory");
   if (array.shape(0) != size)
@@ -111,7 +111,7 @@ float difference(std::span<const float> from, std::span<const float> subtrahend,
 
 class python_source {
 public:
-  python_source(std::vector<std::string> names, std::vector<std::vector<std::size_t>> shapes, const floats& initial,
+  python_source(std::vector<std::string> names, std::vector<std::vector<std::size_t>> shapes, const input& initial,
                 std::size_t samples, std::vector<float> labels, std::size_t classes, std::string data_id)
       : all_(std::make_shared<source>()) {
     all_->shape = {std::move(names), std::move(shapes), {initial.data(), initial.data() + initial.shape(0)}};
@@ -178,7 +178,7 @@ public:
   /// What was moved away from x is the direction.
   /// @param trained number of parameters; statistics follow, which move by themselves
   /// @returns whether a parameter was moved
-  bool answer_direction(const std::shared_ptr<job>& j, double loss, const floats& now, std::size_t trained) const {
+  bool answer_direction(const std::shared_ptr<job>& j, double loss, const input& now, std::size_t trained) const {
     const nb::gil_scoped_release unlock;
     vec g{j->x.pool().allocate(j->x.size() * sizeof(float))};
     const auto before = j->x.view(), after = std::span<const float>{now.data(), now.shape(0)};
@@ -189,7 +189,7 @@ public:
     hand_over(j, {std::move(g), loss}, std::isfinite(farthest) && std::isfinite(of_rest));
     return farthest != 0;
   }
-  void answer_gradient(const std::shared_ptr<job>& j, double loss, const floats& gradient) const {
+  void answer_gradient(const std::shared_ptr<job>& j, double loss, const input& gradient) const {
     const nb::gil_scoped_release unlock;
     auto pool = j->x.pool();
     vec g{pool, {gradient.data(), gradient.shape(0)}};
@@ -334,7 +334,7 @@ NB_MODULE(_gossamer, m) {
       .def_prop_ro("samples", &samples_of)
       .def("copy_x", &copy_x, "to"_a);
   nb::class_<python_source>(m, "Source")
-      .def(nb::init<std::vector<std::string>, std::vector<std::vector<std::size_t>>, const floats&, std::size_t,
+      .def(nb::init<std::vector<std::string>, std::vector<std::vector<std::size_t>>, const input&, std::size_t,
                     std::vector<float>, std::size_t, std::string>(),
            "names"_a, "shapes"_a, "initial"_a, "samples"_a, "labels"_a, "classes"_a, "data_id"_a)
       .def("compute_with", &python_source::compute_with, "gradient"_a, "evaluate"_a.none())

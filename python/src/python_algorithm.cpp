@@ -21,8 +21,8 @@ using namespace actors;
 namespace {
 
 vec vec_of(const nb::handle& array, const buffer_pool& pool, std::size_t size, std::string_view what) {
-  floats values;
-  if (!nb::try_cast<floats>(array, values, true))
+  input values;
+  if (!nb::try_cast<input>(array, values, true))
     throw error(errc::usage, fmt::format("{} is no contiguous vector of float32", what),
                 "pass a NumPy array of one dimension");
   if (values.shape(0) != size)

@@ -18,7 +18,6 @@ namespace {
 
 using compress::packet;
 using read_only_bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using input = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 /// An array of NumPy that owns the bytes which it shows.
 template <class Number, class Owner>

@@ -23,7 +23,6 @@ using namespace nb::literals;
 
 namespace {
 
-using input = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using input_bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using output_bytes = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ticket = std::shared_ptr<job>;

@@ -76,6 +76,31 @@ def test_it_trains_in_threads_and_goes_on_from_a_checkpoint():
     assert second.summary["consensus_distance"] == whole.summary["consensus_distance"]
 
 
+class ReadOnly(DPSGD):
+    async def run(self, w):
+        while await w.next_step(self.t):
+            g = await w.start_gradient(read_only(self.x), self.t)
+            mixed = await w.neighbour_mean(read_only(self.x), self.t)
+            self.x = read_only(w.update(read_only(mixed), read_only(g), self.t, at=read_only(self.x)))
+            self.t += 1
+
+
+def read_only(x):
+    x = numpy.array(x, numpy.float32)
+    x.flags.writeable = False
+    return x
+
+
+def test_vectors_may_be_read_only():
+    def constant(*where):
+        loss, g = gradient(*where)
+        return loss, read_only(g)
+
+    plain = gossamer.simulate(gradient, start, **job, **world, algorithm=DPSGD)
+    other = gossamer.simulate(constant, read_only(start), **job, **world, algorithm=ReadOnly)
+    assert other.curves["consensus_distance"] == plain.curves["consensus_distance"]
+
+
 class Raises(DPSGD):
     async def run(self, w):
         assert await w.next_step(0)
