@@ -278,6 +278,8 @@ private:
 
   void read_model() { model_ = vec_of((*object_)->attr("x"), model_.pool(), model_.size(), "the attribute x"); }
 
+  /// Sets the attribute if the archive has read another value. One that writes leaves it as it is: the coroutine may
+  /// hold the same array, and go on changing it.
   void visit(archive& a, const std::string& name) {
     const nb::object value = (*object_)->attr(name.c_str());
     const auto kind = attribute_of(value);
@@ -289,17 +291,23 @@ private:
                               called(), described(kind), described(static_cast<attribute>(archived))),
                   "let it have one type from __init__ on: 0.0 in place of 0 where it becomes a float");
     if (kind == attribute::whole) {
-      auto field = nb::cast<std::uint64_t>(value);
+      const auto before = nb::cast<std::uint64_t>(value);
+      auto field = before;
       a(field);
-      nb::setattr(**object_, name.c_str(), nb::cast(field));
+      if (field != before)
+        nb::setattr(**object_, name.c_str(), nb::cast(field));
     } else if (kind == attribute::floating) {
-      auto field = nb::cast<double>(value);
+      const auto before = nb::cast<double>(value);
+      auto field = before;
       a(field);
-      nb::setattr(**object_, name.c_str(), nb::cast(field));
+      if (field != before)
+        nb::setattr(**object_, name.c_str(), nb::cast(field));
     } else {
       auto field = vec_of(value, model_.pool(), model_.size(), fmt::format("the attribute {}", name));
+      const auto* const before = field.data();
       a(field);
-      nb::setattr(**object_, name.c_str(), array_of(field));
+      if (field.data() != before)
+        nb::setattr(**object_, name.c_str(), array_of(field));
     }
   }
 

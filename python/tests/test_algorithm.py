@@ -76,6 +76,27 @@ def test_it_trains_in_threads_and_goes_on_from_a_checkpoint():
     assert second.summary["consensus_distance"] == whole.summary["consensus_distance"]
 
 
+class InPlace(DPSGD):
+    """Changes the array that self.x is, and which it holds."""
+
+    async def run(self, w):
+        x = self.x
+        while await w.next_step(self.t):
+            computing = w.start_gradient(x, self.t)
+            mixed = await w.neighbour_mean(x, self.t)
+            x[:] = w.update(mixed, await computing, self.t, at=x)
+            self.t += 1
+
+
+def test_a_state_that_is_saved_stays_the_same_object():
+    saved, bare = (
+        gossamer.simulate(gradient, start, **(job | {"checkpoint": often}), **world, algorithm=InPlace)
+        for often in (10, None)
+    )
+    assert saved.curves["consensus_distance"] == bare.curves["consensus_distance"]
+    assert saved.curves["consensus_distance"][-1] > 0
+
+
 class ReadOnly(DPSGD):
     async def run(self, w):
         while await w.next_step(self.t):
