@@ -77,19 +77,22 @@ void copy_values(const python_group& g, const floats& to) {
   std::copy_n(value.data(), value.size(), to.data());
 }
 
-/// The bytes that the members have given, in their order.
+/// The bytes that the members have given, in their order: behind their sizes.
 std::vector<nb::bytes> gathered(const python_group& g) {
   const auto last = g.last();
   const vec value = on_host(last.value);
-  const auto* const first = reinterpret_cast<const char*>(value.data());
-  const auto members = last.members.size();
-  const auto* bytes = first + members * sizeof(std::uint64_t);
+  auto left = std::as_bytes(value.view());
+  const auto take = [&left](std::uint64_t size) {
+    if (size > left.size())
+      throw error(errc::failed, fmt::format("a group has gathered {} bytes in place of {}", left.size(), size));
+    return std::exchange(left, left.subspan(size)).first(size);
+  };
+  const auto sizes = take(last.members.size() * sizeof(std::uint64_t));
   std::vector<nb::bytes> result;
-  for (std::size_t k = 0; k < members; ++k) {
+  for (std::size_t k = 0; k < last.members.size(); ++k) {
     std::uint64_t size = 0;
-    std::memcpy(&size, first + k * sizeof size, sizeof size);
-    result.emplace_back(bytes, size);
-    bytes += size;
+    std::memcpy(&size, sizes.data() + k * sizeof size, sizeof size);
+    result.emplace_back(reinterpret_cast<const char*>(take(size).data()), size);
   }
   return result;
 }
