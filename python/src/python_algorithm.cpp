@@ -113,10 +113,12 @@ awaited::kind kind_of(const std::string& name) {
 /// What an attribute of a state may be. The number stands before its value in the state.
 enum class attribute : std::uint64_t { vector, whole, floating };
 
+/// NumPy's numbers are kinds of these, too.
 attribute attribute_of(const nb::handle& value) {
-  if (nb::isinstance<nb::bool_>(value) || nb::isinstance<nb::int_>(value))
+  const auto numbers = nb::module_::import_("numbers");
+  if (nb::isinstance(value, numbers.attr("Integral")))
     return attribute::whole;
-  return nb::isinstance<nb::float_>(value) ? attribute::floating : attribute::vector;
+  return nb::isinstance(value, numbers.attr("Real")) ? attribute::floating : attribute::vector;
 }
 
 std::string_view described(attribute a) {

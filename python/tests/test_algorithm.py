@@ -97,6 +97,20 @@ def test_a_state_that_is_saved_stays_the_same_object():
     assert saved.curves["consensus_distance"][-1] > 0
 
 
+class NumPyNumbers(DPSGD):
+    state = ("x", "t", "whole", "part")
+
+    def __init__(self, initial):
+        super().__init__(initial)
+        self.whole, self.part = numpy.int64(3), numpy.float32(0.25)
+
+
+def test_attributes_may_be_numbers_of_numpy():
+    first = gossamer.train(gradient, start, **(job | {"epochs": 6}), algorithm=NumPyNumbers, out="first")
+    second = gossamer.train(gradient, start, **job, algorithm=NumPyNumbers, resume="first", out="second")
+    assert first.summary["train_loss"] > second.summary["train_loss"]
+
+
 class ReadOnly(DPSGD):
     async def run(self, w):
         while await w.next_step(self.t):
