@@ -15,6 +15,7 @@
 #include <cstring>
 #include <set>
 #include <unistd.h>
+#include <utility>
 
 namespace gossamer::actors {
 
@@ -25,6 +26,7 @@ namespace {
 constexpr std::array file_names{"config.toml", "faults.toml", "costs.toml", "metrics.jsonl", "summary.json", "plot.svg",
                                 "trace.json",  "blame.txt",   "blame.json", "events.jsonl",  "report.html"};
 
+constexpr auto replaced = ".replaced"; // what this run takes the place of, until it has begun
 constexpr auto other_folder = "check the path and the room there, or choose another folder with --out";
 constexpr std::size_t most_waiting = std::size_t{1} << 16; // bytes of a file's lines: minutes of a run
 
@@ -83,20 +85,29 @@ run_folder::run_folder(fs::path folder, bool overwrite) : folder_(std::move(fold
     if (!overwrite)
       throw error(errc::usage, fmt::format("{} already holds a run", folder_.string()),
                   "choose another folder with --out, or pass --overwrite");
-    fs::remove_all(old, problem);
+    fs::create_directory(folder_ / replaced, problem);
+    fs::rename(old, folder_ / replaced / old.filename(), problem);
     if (problem)
       refuse(old, problem.message().c_str());
   };
+  if (overwrite)
+    fs::remove_all(folder_ / replaced, problem);
   for (const auto* name : file_names)
     if (file_exists((folder_ / name).string()))
       make_room(folder_ / name);
   // Otherwise this run could be resumed from a checkpoint of another one.
   if (fs::is_directory(folder_ / "checkpoints", problem))
     make_room(folder_ / "checkpoints");
-  open_files("we");
+  try {
+    open_files("we");
+  } catch (...) {
+    discard();
+    throw;
+  }
 }
 
 run_folder::run_folder(fs::path folder) : folder_(std::move(folder)), lock_(lock_if_free(folder_)), has_begun_(true) {
+  forget_replaced();
   take_back();
 }
 
@@ -230,12 +241,26 @@ std::string run_folder::finish(const run_summary& summary, std::string_view json
   return "";
 }
 
+void run_folder::begin() noexcept {
+  if (!std::exchange(has_begun_, true))
+    forget_replaced();
+}
+
+void run_folder::forget_replaced() noexcept {
+  std::error_code ignored;
+  fs::remove_all(folder_ / replaced, ignored);
+}
+
 void run_folder::discard() noexcept {
   std::error_code ignored;
   if (has_begun_ || fs::is_directory(folder_ / "checkpoints", ignored))
     return;
   for (const auto* name : file_names)
     fs::remove(folder_ / name, ignored);
+  const fs::directory_iterator end;
+  for (fs::directory_iterator at(folder_ / replaced, ignored); !ignored && at != end; at.increment(ignored))
+    fs::rename(at->path(), folder_ / at->path().filename(), ignored);
+  forget_replaced();
   lock_.reset();
   if (is_new_)
     fs::remove(folder_, ignored); // fails if other files are in it

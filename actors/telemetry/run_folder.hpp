@@ -23,8 +23,8 @@ namespace gossamer::actors {
 /// @error errc::io from every member if the system refuses (disk full, read-only folder), naming the file
 class run_folder final : public run_observer {
 public:
-  /// Creates the folder. @error errc::usage if it already holds a run, unless `overwrite`, and if another process
-  /// writes one there
+  /// Creates the folder. @param overwrite what it holds of another run goes when this one has begun
+  /// @error errc::usage if it already holds a run, unless `overwrite`, and if another process writes one there
   run_folder(std::filesystem::path folder, bool overwrite);
 
   /// Goes on in the folder of a run whose process has died, or has fallen silent, behind the evaluations that it had
@@ -58,15 +58,17 @@ public:
   /// Writes an evaluation of the run that this one goes on from.
   void bring(const evaluation_record& record);
   /// The run has begun, as its first evaluation says, too: the folder stays.
-  void begin() noexcept { has_begun_ = true; }
+  void begin() noexcept;
   /// Removes the written files, and the folder if it was made for this run and nothing else is in it: for a run that
-  /// could not even start. Does nothing once it has begun, or has a checkpoint.
+  /// could not even start. A run that was to be overwritten is there again. Does nothing once this one has begun, or
+  /// has a checkpoint.
   void discard() noexcept;
 
 private:
   explicit run_folder(std::filesystem::path folder);
   void open_files(const char* mode);
   void make_again();
+  void forget_replaced() noexcept;
 
   struct close_file {
     void operator()(std::FILE* f) const noexcept { std::fclose(f); }

@@ -266,6 +266,29 @@ TEST_F(run_folders, leave_nothing_when_discarded) {
   EXPECT_FALSE(fs::exists(folder_ / "001-next"));
 }
 
+TEST_F(run_folders, keep_what_a_discarded_run_was_to_replace) {
+  const auto old = folder_ / "run";
+  {
+    run_folder run{old, false};
+    run.write("summary.json", "old");
+    fs::create_directories(old / "checkpoints" / "20");
+  }
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    run_folder next{old, true};
+    next.write("config.toml", "new");
+    next.discard();
+    EXPECT_EQ(fs::file_size(old / "summary.json"), 3u);
+    EXPECT_TRUE(fs::exists(old / "checkpoints" / "20"));
+    EXPECT_FALSE(fs::exists(old / "config.toml"));
+  }
+  run_folder next{old, true};
+  EXPECT_FALSE(fs::exists(old / "summary.json"));
+  EXPECT_FALSE(fs::exists(old / "checkpoints")) << "the next run could go on from a checkpoint of another one";
+  next.begin();
+  for (const auto& entry : fs::directory_iterator{old})
+    EXPECT_THAT(entry.path().filename().string(), testing::AnyOf("metrics.jsonl", "events.jsonl", "run.lock"));
+}
+
 TEST_F(run_folders, hold_no_half_of_a_file_that_could_not_get_its_name) {
   run_folder run{folder_ / "run", false};
   fs::create_directories(run.path() / "faults.toml" / "of somebody");
