@@ -74,7 +74,7 @@ public:
       p.averagings_per_step = static_cast<double>(sent.averaged.done) / static_cast<double>(updates_);
     p.remaining_s = static_cast<double>(left()) / p.steps_per_second;
     if (const auto& limit = run_->settings.seconds)
-      p.remaining_s = std::min(p.remaining_s, *limit - time_s);
+      p.remaining_s = std::min(p.remaining_s, std::max(0.0, *limit - time_s)); // the last models may come later
     return p;
   }
 

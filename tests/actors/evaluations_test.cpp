@@ -77,5 +77,15 @@ TEST(progress_meter, tells_of_averagings_of_pairs_once_one_is_counted) {
   EXPECT_EQ(meter.at(1, {}).averagings_per_step, 0.2);
 }
 
+TEST(progress_meter, has_no_time_left_when_the_last_models_come_late) {
+  run_settings s = small_run("d-psgd", "ring", 2, 100)->settings;
+  s.seconds = 5;
+  const auto run = prepare(s);
+  progress_meter meter{*run};
+  meter.count({.source = 0, .step = 4});
+  EXPECT_EQ(meter.at(4, {}).remaining_s, 1);
+  EXPECT_EQ(meter.at(16, {}).remaining_s, 0);
+}
+
 } // namespace
 } // namespace gossamer::actors
