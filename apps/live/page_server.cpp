@@ -4,6 +4,7 @@
 #include "gossamer/apps/detail/page_files.hpp"
 #include "gossamer/apps/detail/sleepers.hpp"
 #include "gossamer/base/error.hpp"
+#include "gossamer/base/printable.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -256,6 +257,8 @@ private:
       return refuse(from, MHD_HTTP_FORBIDDEN, "orders come from the page itself");
     if (body.too_long)
       return refuse(from, MHD_HTTP_CONTENT_TOO_LARGE, "an order has at most 64 KiB");
+    if (!is_utf8(body.body)) // orders go on as JSON, and come back in events
+      return refuse(from, MHD_HTTP_BAD_REQUEST, "an order is text in UTF-8");
     try {
       return answer(from, MHD_HTTP_OK, text_response(orders_.obey(body.body), "text/plain; charset=utf-8"));
     } catch (const error& e) {

@@ -147,6 +147,8 @@ TEST_F(page_server_test, takes_orders_from_its_own_page_alone) {
   EXPECT_THAT(post("kill", all_cookies() + origin()), AllOf(StartsWith("HTTP/1.1 200"), HasSubstr("done")));
   EXPECT_EQ(heard_, "kill");
   EXPECT_THAT(post(std::string(100'000, 'x'), all_cookies() + origin()), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(post("\xff", all_cookies() + origin()), AllOf(StartsWith("HTTP/1.1 400"), HasSubstr("text in UTF-8")));
+  EXPECT_EQ(heard_, "kill") << "as JSON, in which it goes on to a leader, nothing else can be written";
   EXPECT_THAT(get("/faults.toml", "Cookie: " + cookie() + "\r\n"), HasSubstr("live = true"));
 }
 
