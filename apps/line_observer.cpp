@@ -24,7 +24,7 @@ std::string first_line(const actors::run_settings& s, const std::string& command
                             s.topology)},
       {"settings", to_text(s)},
       {"can", {{"faults", can.faults}, {"hold", can.holds}, {"processes", can.processes}}}}
-      .dump();
+      .dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace); // a folder's name may be anything
 }
 
 std::string last_line(const std::string& how) { return nlohmann::ordered_json{{"type", "end"}, {"how", how}}.dump(); }

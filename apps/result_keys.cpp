@@ -2,6 +2,7 @@
 
 #include "gossamer/apps/detail/setup.hpp"
 #include "gossamer/apps/detail/shell_word.hpp"
+#include "gossamer/base/printable.hpp"
 #include "gossamer/base/settings_text.hpp"
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ std::string result_keys::key_of(const std::vector<std::string>& words, const run
   for (const auto& path : paths_in(settings, known_))
     if (fs::is_regular_file(path, none))
       inputs += fmt::format("# {} {:016x}\n", path, digest_of(path));
-  return fmt::format("{} # gossamer {}, inputs {:016x}", shell_line(words), GOSSAMER_VERSION,
+  return fmt::format("{} # gossamer {}, inputs {:016x}", printable(shell_line(words)), GOSSAMER_VERSION,
                      XXH3_64bits(inputs.data(), inputs.size()));
 }
 

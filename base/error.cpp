@@ -33,32 +33,45 @@ std::string_view to_string(errc code) noexcept {
 
 namespace {
 
-/// Returns the size of the first character of the text in bytes; 0 for a control character, and for bytes that are not
-/// UTF-8.
-std::size_t printable_prefix(std::string_view text) {
+/// Returns the size of the first character of the text in bytes; 0 where that is not UTF-8.
+std::size_t utf8_prefix(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   const auto lead = byte(0);
   if (lead < 0x80)
-    return lead >= 0x20 && lead != 0x7F ? 1 : 0;
+    return 1;
   const std::size_t size = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
   if (lead < 0xC2 || lead > 0xF4)
     return 0;
   for (std::size_t i = 1; i < size; ++i)
     if ((byte(i) & 0xC0) != 0x80)
       return 0;
-  const bool second_control_set = lead == 0xC2 && byte(1) < 0xA0;
   const bool overlong_or_surrogate = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) >= 0xA0)
                                      || (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) >= 0x90);
-  return second_control_set || overlong_or_surrogate ? 0 : size;
+  return overlong_or_surrogate ? 0 : size;
+}
+
+bool begins_with_control(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  return lead < 0x20 || lead == 0x7F || (lead == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0);
 }
 
 } // namespace
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const auto size = utf8_prefix(text);
+    if (size == 0)
+      return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
 
 std::string printable(std::string_view text) {
   constexpr auto digits = "0123456789abcdef";
   std::string result;
   while (!text.empty()) {
-    const auto size = printable_prefix(text);
+    const auto size = begins_with_control(text) ? 0 : utf8_prefix(text);
     const auto byte = static_cast<unsigned char>(text.front());
     if (size > 0)
       result.append(text.substr(0, size));

@@ -9,4 +9,6 @@ namespace gossamer {
 /// set a title or end a C string. A text that went through it once stays as it is. Every `error` is made of such texts.
 std::string printable(std::string_view text);
 
+bool is_utf8(std::string_view text);
+
 } // namespace gossamer

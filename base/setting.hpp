@@ -42,7 +42,7 @@ using settings_table = std::vector<setting<Settings>>;
 
 // -- one of each kind -------------------------------------------------------------------------------------------------
 
-/// @error errc::usage when the text is empty: a setting that is not set is left out instead
+/// @error errc::usage when the text is empty: what is not set is left out; or no UTF-8, which TOML cannot hold
 void expect_text(const std::string& name, const std::string& text);
 
 template <class Settings>

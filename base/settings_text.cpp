@@ -1,5 +1,6 @@
 #include "gossamer/base/settings_text.hpp"
 
+#include "gossamer/base/printable.hpp"
 #include "gossamer/base/registry.hpp"
 #include "gossamer/base/toml_depth.hpp"
 
@@ -100,6 +101,9 @@ std::string number_text(double value) {
 void expect_text(const std::string& name, const std::string& text) {
   if (text.empty())
     throw error(errc::usage, fmt::format("--{} is empty", name), "give it a value, or leave it out for its default");
+  if (!is_utf8(text)) // TOML and JSON, which say what a run was, hold nothing else
+    throw error(errc::usage, fmt::format("--{} is '{}', which is not UTF-8", name, text),
+                "rename the file or folder, or name a link that leads there");
 }
 
 bool parse_switch(const std::string& name, const std::string& text) {

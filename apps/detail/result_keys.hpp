@@ -14,8 +14,9 @@ public:
   /// @param known must outlive this
   explicit result_keys(const actors::tables& known) : known_(known) {}
 
-  /// Returns the words as a shell reads them back, and as a comment what the result depends on besides: the version of
-  /// the program, and a digest (XXH3) of all settings and of the contents of all files that they name.
+  /// Returns the words as a shell reads them back (but for what is not `printable`), and as a comment what the result
+  /// depends on besides: the version of the program, and a digest (XXH3) of all settings and of the contents of all
+  /// files that they name.
   ///
   /// "simulate --lr 0.1 # gossamer 0.1.0, inputs 00c0ffee00c0ffee"
   /// @param settings meaning of the words

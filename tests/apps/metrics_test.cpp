@@ -48,6 +48,10 @@ protected:
   line_observer run_{[this](const auto& type, std::string line) { lines_.add(type, std::move(line)); }};
 };
 
+TEST(the_first_line, is_json_whatever_a_folder_is_called) {
+  EXPECT_THAT(first_line({}, "runs/\xff"), HasSubstr("runs/\uFFFD: ad-psgd"));
+}
+
 TEST_F(metrics_of_a_run, are_those_of_its_newest_records) {
   begin();
   go_on();

@@ -36,6 +36,8 @@ protected:
 TEST_F(a_result_key, begins_with_the_words_and_names_the_version) {
   EXPECT_THAT(key_of({}), StartsWith("simulate --lr 0.1 # gossamer "));
   EXPECT_THAT((result_keys{known_}.key_of({"train", "--out", "a b"}, {})), StartsWith("train --out 'a b' # "));
+  EXPECT_THAT((result_keys{known_}.key_of({"train", "--faults", "\xff"}, {})), StartsWith("train --faults '\\xff' # "))
+      << "keys are kept as JSON";
 }
 
 TEST_F(a_result_key, depends_on_settings_that_no_word_says) {

@@ -36,6 +36,12 @@ TEST(printable, writes_out_what_is_no_utf8) {
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
 }
 
+TEST(utf8, has_control_characters_and_no_broken_ones) {
+  EXPECT_TRUE(is_utf8("\x1b\x7f\u0080\u00e9\u20ac\U0001F600"));
+  for (const char* text : {"\xff", "a\xe2\x82", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80"})
+    EXPECT_FALSE(is_utf8(text)) << printable(text);
+}
+
 TEST(printable, changes_a_text_once) {
   std::string all;
   for (int byte = 0; byte < 256; ++byte)

@@ -74,6 +74,7 @@ TEST_F(bad_input, says_what_is_allowed) {
   expect_usage({"--topology", ""}, {"--topology is empty", "leave it out"});
   write("empty.toml", "seed = 1\ntopology = ''\n");
   expect_usage({"--config", "empty.toml"}, {"empty.toml:2: --topology is empty", "leave it out"});
+  expect_usage({"--data", "csv:train=\xff"}, {"--data is 'csv:train=\\xff', which is not UTF-8", "link"});
   expect_usage({"--codec", "uniform:bits=17"}, {"bits of codec 'uniform' is 17", "integer in [1, 16]"});
   expect_usage({"--mixing", "fair"}, {"'fair'", "metropolis"});
   expect_usage({"--device", "gpu"}, {"unknown device 'gpu'", "cpu, cuda:NUMBER and cuda:all"});
