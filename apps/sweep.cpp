@@ -236,12 +236,12 @@ struct row {
     seconds.push_back(number("time_s"));
     payload.push_back(1e-9 * number("payload_bits"));
   }
-  /// Smaller is better. Runs that diverge are worst.
+  /// Smaller is better. Runs that diverge are worst; what has no accuracy is as good as its loss.
   double badness(const std::string& by) const {
     if (diverged > 0 || loss.empty())
       return std::numeric_limits<double>::infinity();
-    const auto mean = estimated(by == "accuracy" ? accuracy : loss).mean;
-    return by == "accuracy" ? -mean : mean;
+    const auto mean = estimated(accuracy).mean;
+    return by == "accuracy" && !std::isnan(mean) ? -mean : estimated(loss).mean;
   }
 };
 

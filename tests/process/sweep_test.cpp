@@ -45,6 +45,13 @@ TEST_F(sweeping, compares_all_settings_best_first_and_repeats_no_run) {
   EXPECT_EQ(last_write_time(folder_ / "sweep/lr=0.5,algorithm=d-psgd,seed=1/summary.json"), written);
 }
 
+TEST_F(sweeping, compares_losses_where_there_is_no_accuracy) {
+  const auto out =
+      sweep({"--vary", "lr=0.001 0.5"}, {"--data", "quadratic:samples=40,dim=3", "--model", "quadratic"}).out;
+  EXPECT_THAT(out, HasSubstr("0.001  -"));
+  EXPECT_LT(out.find("0.5 "), out.find("0.001 ")) << out;
+}
+
 TEST_F(sweeping, goes_on_with_the_runs_that_are_missing) {
   ASSERT_EQ(sweep({"--vary", "lr=0.1"}).status, 0);
   const auto more = sweep({"--vary", "lr=0.1 0.2"});
