@@ -2,6 +2,7 @@
 
 #include "gossamer/actors/run/allowed.hpp"
 #include "gossamer/apps/detail/command_flags.hpp"
+#include "gossamer/apps/detail/fetching.hpp"
 #include "gossamer/apps/detail/flag_text.hpp"
 #include "gossamer/apps/detail/report.hpp"
 #include "gossamer/apps/detail/time_flag.hpp"
@@ -66,7 +67,11 @@ void add_fetching(CLI::App& command, node_options& n) {
                   "where fetched data is kept (default: gossamer in $XDG_CACHE_HOME or ~/.cache)")
       ->type_name("DIR")
       ->needs(from_peers);
-  command.add_option("--data-rate", n.data_rate, "fetch it no faster than this, e.g. 8MB/s")
+  const auto set_rate = [&n](const std::string& given) {
+    parse_byte_rate("--data-rate", given); // now: a launch would start nodes that refuse it
+    n.data_rate = given;
+  };
+  command.add_option_function<std::string>("--data-rate", set_rate, "fetch it no faster than this, e.g. 8MB/s")
       ->type_name("RATE")
       ->needs(from_peers);
 }

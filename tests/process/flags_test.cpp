@@ -182,6 +182,8 @@ TEST_F(flags, say_which_units_there_are) {
                  "with b/s, kb/s, Mb/s, Gb/s behind it, such as 20Mb/s");
   expect_refused({"train", "--seconds", "soon"}, "--seconds is 'soon', which is not a time");
   expect_refused({"launch", "--patience", "10ms", "--", "train"}, "--patience is 10ms, which is out of range");
+  expect_refused({"launch", "--data-from-peers", "--data-rate", "8MB/min", "--", "train"},
+                 "--data-rate is '8MB/min', which is not so many bytes a second");
   write("plan.toml", "[[fault]]\nkind = 'kill'\nworkers = [3]\nat = '1Mb/s'\n");
   expect_refused(simulated + words{"--faults", "plan.toml"}, "plan.toml:4: at of kill is '1Mb/s', which is not a time");
 }
