@@ -41,6 +41,8 @@ json object_in(const fs::path& file) {
     const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(e.byte, text.size()));
     throw error(errc::bad_data,
                 fmt::format("{}:{}: this is no JSON", file.string(), 1 + std::count(text.begin(), end, '\n')), remedy);
+  } catch (const json::out_of_range&) {
+    throw error(errc::bad_data, fmt::format("{}: a number is too large", file.string()), remedy);
   }
   throw error(errc::bad_data, fmt::format("{}: this is no JSON object", file.string()), remedy);
 }

@@ -111,6 +111,7 @@ TEST_F(report, names_the_file_and_the_line_of_damage) {
       {"events.jsonl", "\n", ":1: ", "no JSON object"},
       {"summary.json", "{\n\"a\": 1,\n\"b\": oops\n}", ":3: ", "no JSON"},
       {"summary.json", "[]", ": ", "no JSON object"},
+      {"summary.json", "{\"time_s\": 1e999}", ": ", "a number is too large"},
       {"blame.json", "{}", " has ", "no workers and waits"},
       {"config.toml", "# a comment\nsede = 3\n", ":2: ", "sede"},
       {"faults.toml", "[[fault]]\nkind = 'kil'\n", ":2: ", "kill"}};
