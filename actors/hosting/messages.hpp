@@ -41,7 +41,9 @@ struct resume_work {};
 struct gradient_done {};
 
 /// worker -> itself: find the frames that have to be sent again
-struct repeat_frames {};
+struct repeat_frames {
+  std::chrono::nanoseconds due{}; ///< when the first of them were due, as far as the worker knew
+};
 
 /// worker -> itself: the end of a pause
 struct wake_up {};

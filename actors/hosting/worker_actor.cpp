@@ -96,7 +96,10 @@ public:
   void more_room() { worker_->more_room(); }
   void wake() { worker_->wake(); }
 
-  void repeat_frames() {
+  /// Only the last alarm that was set counts: if the others set new ones, too, there would be more and more.
+  void repeat_frames(const actors::repeat_frames& m) {
+    if (alarm_ != m.due)
+      return;
     alarm_.reset();
     connections_->repeat(now());
     set_alarm();
@@ -192,7 +195,7 @@ private:
     if (!due || (alarm_ && *alarm_ <= *due))
       return;
     alarm_ = due;
-    self_->delayed_send(self_, std::max(*due - now(), connections::time{0}), actors::repeat_frames{});
+    self_->delayed_send(self_, std::max(*due - now(), connections::time{0}), actors::repeat_frames{*due});
   }
 
   void report_when_finished() {
@@ -262,7 +265,7 @@ caf::behavior worker_actor(caf::stateful_actor<worker_state>* self, std::shared_
       [&state](const save_checkpoint& m) { state.take([&state, m] { state.checkpoint(m); }); },
       [&state](save_as_it_stands) { state.take([&state] { state.save_as_it_stands(); }); },
       [&state](const run_progress& m) { state.take([&state, m] { state.progressed(m); }); },
-      [&state](repeat_frames) { state.take([&state] { state.repeat_frames(); }); },
+      [&state](const repeat_frames& m) { state.take([&state, m] { state.repeat_frames(m); }); },
       [&state](more_room) { state.take([&state] { state.more_room(); }); },
       [&state](wake_up) { state.take([&state] { state.wake(); }); },
       [&state](work_done) { state.go_on(); },

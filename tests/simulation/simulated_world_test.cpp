@@ -192,6 +192,18 @@ TEST(simulated_world, notices_traffic_that_is_not_in_the_ledger) {
       error);
 }
 
+// A worker has peers near and far, so that alarms for the near ones come before those for the far ones.
+TEST(simulated_world, looks_for_frames_to_repeat_no_more_often_the_longer_a_run_takes) {
+  auto world = with_network("uniform:latency=0.001,bandwidth=1e9");
+  world.links = "0-1:latency=0.2;2-3:latency=0.2";
+  const auto events_of = [&](std::uint64_t steps) {
+    const auto run = prepare(quadratic_run("ad-psgd:in-flight=4", 4, steps));
+    const fault nearly_none{.kind = fault_kind::drop, .lasts_s = 1e-9, .rate = 0.01};
+    return static_cast<double>(simulate(run, world, {.faults = {{nearly_none}}}).events);
+  };
+  EXPECT_LT(events_of(20'000), 4.4 * events_of(5'000));
+}
+
 TEST(simulated_world, pauses_delay_but_lose_nothing) {
   const auto e = prepare(quadratic_run("d-psgd", 4, 100));
   run_surroundings around;
