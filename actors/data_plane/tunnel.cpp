@@ -174,6 +174,7 @@ private:
           answer(end.is_silence ? no_answer : no_connection);
         },
         where);
+    made->tell_door(door_);
     made->expect(longest_attempt(longest_break_));
     reach(where, std::shared_ptr<tcp::socket>{made, &made->far().socket()},
           [waiting = std::weak_ptr{made}](const std::string& why, bool is_refused) {

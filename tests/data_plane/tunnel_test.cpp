@@ -152,20 +152,40 @@ TEST_F(tunnel_test, goes_on_where_connections_are_reset) {
     }
 }
 
-TEST_F(tunnel_test, gives_signs_of_life_while_it_has_nothing_to_say) {
-  const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  ASSERT_EQ(::listen(door, 1), 0); // at any free port
+/// Opens a lane from a tunnel to a door that this function answers by hand. @returns the far end, and the local one
+std::pair<local_end, local_end> open_from(tunnel& here) {
+  const detail::descriptor door{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+  EXPECT_EQ(::listen(door.get(), 1), 0); // at any free port
   sockaddr_in where{};
   socklen_t size = sizeof where;
-  getsockname(door, reinterpret_cast<sockaddr*>(&where), &size);
-  tunnel here{credentials{}};
+  getsockname(door.get(), reinterpret_cast<sockaddr*>(&where), &size);
   auto connecting = std::async(std::launch::async, [&] { return here.connect({"127.0.0.1", ntohs(where.sin_port)}); });
-  const local_end far{accept(door, nullptr, nullptr)};
-  close(door);
+  local_end far{accept(door.get(), nullptr, nullptr)};
   far.say(far.hear(lane_hello_bytes)); // an accepter's hello names the same lane
-  const local_end near{connecting.get()};
+  return {std::move(far), local_end{connecting.get()}};
+}
+
+TEST_F(tunnel_test, gives_signs_of_life_while_it_has_nothing_to_say) {
+  tunnel here{credentials{}};
+  const auto ends = open_from(here);
   for (int k = 0; k < 3; ++k)
-    EXPECT_EQ(far.hear(12), std::vector<char>(12)) << "a record without bytes";
+    EXPECT_EQ(ends.first.hear(12), std::vector<char>(12)) << "a record without bytes";
+}
+
+TEST_F(tunnel_test, tells_its_door_on_lanes_that_it_opens_before_and_after_it_listens) {
+  tunnel here{credentials{}};
+  const auto before = open_from(here);
+  const auto door = listen(here).port;
+  const auto after = open_from(here);
+  for (const auto* far : {&before.first, &after.first}) {
+    lane_session hears{lane_id{}};
+    for (int records = 0; hears.peer_door() == 0 && records < 5; ++records) { // the others are signs of life
+      const auto record = far->hear(12);
+      auto bytes = std::as_bytes(std::span{record});
+      hears.take(bytes, {});
+    }
+    EXPECT_EQ(hears.peer_door(), door);
+  }
 }
 
 /// Opens a lane to a tunnel by hand, for a process that does not listen any more, and says some words on it.

@@ -58,7 +58,8 @@ void lane::tell_door(std::uint16_t door) {
   if (!opens())
     return;
   session_.tell_door(door);
-  advance();
+  if (is_open()) // else the socket may not be connected yet
+    advance();
 }
 
 void lane::end(const std::string& why) { close({.why = why, .is_refused = far_ && far_->is_refused()}); }
