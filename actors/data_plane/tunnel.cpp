@@ -61,6 +61,14 @@ public:
     return result->get_future();
   }
 
+  void stop_connecting() {
+    asio::post(io_, [this] {
+      for (const auto& l : std::list{lanes_})
+        if (l->is_attempt())
+          l->give_up("does not answer");
+    });
+  }
+
   void bound_messages(std::uint64_t most_bytes) { most_message_ = most_bytes; }
 
   hitch trouble() const {
@@ -311,6 +319,8 @@ endpoint tunnel::listen(const endpoint& where, std::function<void(int)> in) {
 }
 
 int tunnel::connect(const endpoint& where) { return hub_->connect(where).get(); }
+
+void tunnel::stop_connecting() { hub_->stop_connecting(); }
 
 void tunnel::bound_messages(std::uint64_t most_bytes) { hub_->bound_messages(most_bytes); }
 

@@ -57,6 +57,8 @@ public:
   /// Waits until the peer has accepted what this end has shown: at most five seconds, or `longest` if that is more.
   /// @returns the local end, which the caller closes, or one of the above
   int connect(const endpoint& where);
+  /// Nobody waits any more: ends the calls of `connect` that are under way, which return `no_answer`.
+  void stop_connecting();
 
   /// The last hitch that was noted.
   hitch trouble() const;

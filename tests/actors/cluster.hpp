@@ -39,7 +39,8 @@ struct joiner {
   std::function<bool()> then = {};                    ///< as `leaves`, for a second start; empty: no second start
   credentials shows = {};
   std::chrono::milliseconds patience = std::chrono::seconds(10);
-  std::chrono::milliseconds wait = patience; ///< for a leader to let it in; 0: asks once
+  std::chrono::milliseconds wait = patience;         ///< for a leader to let it in; 0: asks once
+  std::optional<endpoint> first_door = std::nullopt; ///< asked before the leader's
 };
 
 /// A run among nodes that join over loopback.
@@ -106,6 +107,10 @@ private:
     s.shows = how.shows;
     s.patience = how.patience;
     s.wait = how.wait;
+    if (how.first_door) {
+      s.more_doors.assign(9, where); // many, so that each is given a second
+      s.where = *how.first_door;
+    }
     s.interrupted = how.leaves;
     s.leaves = how.quits;
     s.joined = [this](const endpoint& door) {

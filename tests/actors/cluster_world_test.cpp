@@ -5,6 +5,7 @@
 #include "gossamer/actors/real_time/local_world.hpp"
 #include "gossamer/actors/telemetry/observers.hpp"
 
+#include <asio/ip/tcp.hpp>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -341,6 +342,16 @@ TEST(cluster_world, says_that_nobody_leads) {
   } catch (const error& e) {
     EXPECT_THAT(e.what(), HasSubstr("nobody leads a run at 127.0.0.1:1"));
   }
+}
+
+/// As that of a process is which was stopped.
+TEST(cluster_world, is_joined_at_another_door_where_the_first_one_is_silent) {
+  asio::io_context io;
+  const asio::ip::tcp::acceptor silent{io, {asio::ip::address_v4::loopback(), 0}};
+  cluster nodes{{{.first_door = endpoint{"127.0.0.1", silent.local_endpoint().port()}}}};
+  nodes.ends_without_joiners = true;
+  EXPECT_NO_THROW(nodes.run(prepare(small_run("all-reduce-sgd"))));
+  EXPECT_THAT(nodes.ends(), testing::Each(""));
 }
 
 TEST(cluster_world, tells_all_nodes_why_the_run_failed) {

@@ -82,6 +82,8 @@ door_interface::handle connect(caf::scoped_actor& self, control_plane& control, 
         .receive(
             [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
             [&](const caf::error& e) {
+              if (e == caf::sec::request_timeout)
+                control.stop_connecting();
               why = control.describe(e);
               what_to_do = control.advice(e, remedy);
             });

@@ -42,6 +42,8 @@ public:
   /// @returns `where` with the port that was found @error errc::io
   endpoint publish(const caf::actor& door, const endpoint& where);
   const caf::io::middleman_actor& middleman() const noexcept { return middleman_.handle(); }
+  /// Frees the middleman, which makes one connection at a time, where nobody waits for the present one any more.
+  void stop_connecting() { tunnel_.stop_connecting(); }
   /// Bounds the messages on connections from now on by the needs of such a run.
   void expect(std::size_t participants) { tunnel_.bound_messages(most_control_bytes(participants)); }
   /// Returns why a connection has failed.

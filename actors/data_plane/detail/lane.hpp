@@ -57,6 +57,8 @@ public:
   bool is_open() const noexcept { return near_.is_open(); }
   /// True while a peer that has opened the lane has not introduced itself.
   bool is_guest() const noexcept { return !opens() && !is_open(); }
+  /// True until this process has first reached a peer to which it opens the lane.
+  bool is_attempt() const noexcept { return opens() && !is_open(); }
   /// True once anything has come from such a peer.
   bool has_spoken() const noexcept { return has_spoken_; }
   /// True while no stream carries the lane.
