@@ -8,6 +8,7 @@
 #include <caf/scoped_actor.hpp>
 #include <gmock/gmock.h>
 
+#include <asio/ip/tcp.hpp>
 #include <atomic>
 #include <variant>
 
@@ -30,6 +31,18 @@ TEST(control_plane, ends_while_it_connects) {
     detail::control_plane here{node_settings{}};
     caf::anon_send(caf::actor_cast<caf::actor>(here.middleman()), caf::connect_atom::value, where.host, where.port);
   }
+}
+
+TEST(control_plane, ends_at_once_while_it_connects_to_a_silent_door) {
+  asio::io_context io;
+  const asio::ip::tcp::acceptor silent{io, {asio::ip::address_v4::loopback(), 0}};
+  node_settings s;
+  s.patience = std::chrono::hours(1);
+  std::optional<detail::control_plane> here{std::in_place, s};
+  caf::anon_send(caf::actor_cast<caf::actor>(here->middleman()), caf::connect_atom::value, std::string{"127.0.0.1"},
+                 silent.local_endpoint().port());
+  here.reset();
+  EXPECT_FALSE(here) << "within the time that a test may take";
 }
 
 TEST(control_plane, makes_no_actor_for_a_process_that_connects) {

@@ -34,8 +34,12 @@ control_plane::control_plane(const node_settings& s)
 control_plane::~control_plane() {
   system.await_all_actors_done();
   caf::scoped_actor self{system, true};
-  self->request(middleman(), caf::infinite, caf::get_atom::value, system.node())
-      .receive([](const caf::node_id&, const std::string&, std::uint16_t) {}, [](const caf::error&) {});
+  for (bool is_idle = false; !is_idle;) {
+    stop_connecting(); // each time: the next of several attempts may have begun
+    self->request(middleman(), look_every, caf::get_atom::value, system.node())
+        .receive([&](const caf::node_id&, const std::string&, std::uint16_t) { is_idle = true; },
+                 [&](const caf::error& e) { is_idle = e != caf::sec::request_timeout; });
+  }
 }
 
 endpoint control_plane::publish(const caf::actor& door, const endpoint& where) {
