@@ -30,15 +30,16 @@ public:
       return refuse(*std::move(why));
     if (called_off_)
       return refuse(*called_off_);
-    const auto number = free_seat(m.wanted);
+    const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    const auto number = seat_for(who, m.wanted);
     if (number == 0) {
       const bool is_early = setup_.may_grow && m.wanted >= seats_.size(); // its place may come to be
       return refuse(no_place(is_early ? join_request::any_number : m.wanted, seats_.size(), "--nodes"));
     }
     auto& taken = seats_[number];
-    taken.who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
+    if (std::exchange(taken.who, who) != who)
+      self_->monitor(who);
     taken.slots = m.slots;
-    self_->monitor(taken.who);
     auto offer = setup_.offer;
     offer.node = number;
     for (const auto& one : seats_)
@@ -124,11 +125,13 @@ private:
     return static_cast<std::size_t>(std::ranges::count_if(seats_, [](const seat& s) { return s.ready.has_value(); }));
   }
 
-  /// Returns 0 if there is none.
-  std::uint32_t free_seat(std::uint32_t wanted) const {
-    for (std::uint32_t i = 1; i < seats_.size(); ++i)
-      if (!seats_[i].who && (wanted == join_request::any_number || wanted == i))
-        return i;
+  /// Returns the seat that this process has, or else a free one; 0 if there is none. Who asks again has waited too long
+  /// for an answer, and may take that one when it comes.
+  std::uint32_t seat_for(const caf::actor_addr& who, std::uint32_t wanted) const {
+    for (const auto& of : {who, caf::actor_addr{}})
+      for (std::uint32_t i = 1; i < seats_.size(); ++i)
+        if (seats_[i].who == of && (wanted == join_request::any_number || wanted == i))
+          return i;
     return 0;
   }
 

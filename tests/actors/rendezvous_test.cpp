@@ -109,7 +109,7 @@ TEST(a_process_of_a_run, stops_its_injector_when_it_leads_no_more) {
 TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   caf::actor_system_config config;
   caf::actor_system system{config};
-  caf::scoped_actor self{system};
+  caf::scoped_actor self{system}, late{system};
   const auto print = fingerprint_of(*prepare({}));
   rendezvous_setup setup;
   setup.print = print;
@@ -117,18 +117,18 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   setup.tell = [](const std::string&) {};
   setup.client = self;
   const auto door = spawn_rendezvous(system, std::move(setup));
-  const auto answer_to = [&](const join_request& m) {
+  const auto answer_to = [&](const join_request& m, caf::scoped_actor& by) {
     std::string answer;
-    self->send(door, m);
-    self->receive([&](const run_offer& o) { answer = "node " + std::to_string(o.node); },
-                  [&](const run_failed& f) { answer = f.sentence; });
+    by->send(door, m);
+    by->receive([&](const run_offer& o) { answer = "node " + std::to_string(o.node); },
+                [&](const run_failed& f) { answer = f.sentence; });
     return answer;
   };
-  EXPECT_THAT(answer_to({.control = 999}), AllOf(HasSubstr("version 999"), HasSubstr("leader version")));
-  EXPECT_EQ(answer_to({}), "node 1");
-  EXPECT_THAT(answer_to({}), HasSubstr("all of its 2 nodes"));
-  EXPECT_EQ(answer_to({.wanted = 1}), "node 1 is there, or has not been missed yet");
-  EXPECT_EQ(answer_to({.wanted = 2}), "--number is 2, and the run has the places 0 to 1");
+  EXPECT_THAT(answer_to({.control = 999}, self), AllOf(HasSubstr("version 999"), HasSubstr("leader version")));
+  EXPECT_EQ(answer_to({}, self), "node 1");
+  EXPECT_THAT(answer_to({}, late), HasSubstr("all of its 2 nodes"));
+  EXPECT_EQ(answer_to({.wanted = 1}, late), "node 1 is there, or has not been missed yet");
+  EXPECT_EQ(answer_to({.wanted = 2}, late), "--number is 2, and the run has the places 0 to 1");
   node_ready ready;
   ready.print = print;
   ready.node = 9; // a number outside the run
@@ -138,6 +138,61 @@ TEST(rendezvous, refuses_other_versions_and_more_than_there_is_room_for) {
   self->send(door, ready);
   self->receive([](const assembly& all) { EXPECT_EQ(all.nodes.size(), 1u); });
   caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
+TEST(rendezvous, keeps_one_place_for_a_process_that_asks_again) {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+  caf::scoped_actor first{system}, second{system};
+  rendezvous_setup setup;
+  setup.nodes = 2;
+  setup.tell = [](const std::string&) {};
+  const auto door = spawn_rendezvous(system, std::move(setup));
+  const auto place_of = [&](caf::scoped_actor& who, std::uint32_t wanted = join_request::any_number) {
+    std::uint32_t place = 0;
+    who->send(door, join_request{.wanted = wanted});
+    who->receive([&](const run_offer& o) { place = o.node; }, [](const run_failed&) {});
+    return place;
+  };
+  EXPECT_EQ(place_of(first, 2), 2u);
+  EXPECT_EQ(place_of(first), 2u);
+  EXPECT_EQ(place_of(first, 2), 2u);
+  EXPECT_EQ(place_of(second), 1u);
+  caf::anon_send_exit(door, caf::exit_reason::user_shutdown);
+}
+
+/// A node that has waited too long for the first answer takes it when it comes: it names a place, and a life there.
+TEST(a_run_under_way, keeps_one_place_for_a_process_that_asks_again) {
+  auto settings = small_run("d-psgd");
+  settings.epochs = 1e6;
+  settings.max_workers = 5;
+  std::atomic<bool> has_answered = false;
+  std::vector<run_offer> offers;
+  cluster nodes{{{}}};
+  std::jthread asks;
+  struct : run_observer {
+    void on_progress(const progress_record&) override { begins(); }
+    std::function<void()> begins;
+  } seen;
+  seen.begins = [&] {
+    if (asks.joinable())
+      return;
+    asks = std::jthread{[&] {
+      detail::control_plane here{node_settings{.where = {}, .threads = 1}};
+      caf::scoped_actor self{here.system};
+      const auto door = detail::connect(self, here, {.where = {"127.0.0.1", nodes.port}}, {}, "");
+      for (int k = 0; k < 2; ++k)
+        self->send(door, join_request{});
+      for (int k = 0; k < 2; ++k)
+        self->receive([&](run_offer& o) { offers.push_back(std::move(o)); });
+      has_answered = true;
+    }};
+  };
+  nodes.run(prepare(settings), {.observer = &seen, .interrupted = [&] { return has_answered.load(); }});
+  asks.join();
+  ASSERT_EQ(offers.size(), 2u);
+  EXPECT_EQ(offers[0].node, offers[1].node);
+  EXPECT_EQ(offers[0].life, offers[1].life);
 }
 
 TEST(rendezvous, tells_refusals_once_and_not_without_end) {

@@ -248,6 +248,7 @@ private:
   bool is_stranger(const remote_node& other);
   void connect_to_strangers();
   void connect_to(const remote_node& other);
+  std::optional<consensus::candidacy> seat_for(const caf::actor_addr& who, std::uint32_t wanted);
   void release_candidate(const caf::actor_addr& who);
   run_books known_books();
   void tell_voters_of_books();

@@ -20,13 +20,9 @@ void node_state::on_join(const join_request& m) {
     return answer(*std::move(why));
   if (!leadership_)
     return send_on();
-  const auto who = caf::actor_cast<caf::actor_addr>(self_->current_sender());
-  release_candidate(who); // it may have asked before
-  const auto seat = protocol_->keep_seat(m.wanted == join_request::any_number ? std::nullopt : std::optional{m.wanted});
+  const auto seat = seat_for(caf::actor_cast<caf::actor_addr>(self_->current_sender()), m.wanted);
   if (!seat)
     return answer(no_place(m.wanted, seats().size(), "a higher --max-workers"));
-  candidates_[who] = *seat;
-  self_->monitor(who);
   auto offer = setup_.others.offer;
   offer.node = seat->node;
   offer.life = seat->life;
@@ -34,6 +30,24 @@ void node_state::on_join(const join_request& m) {
     if (is_spoken_to(other))
       offer.files.members.push_back(seats()[other.number].by.control);
   answer(std::move(offer));
+}
+
+/// Returns the seat that is kept for this process, or else keeps one. Who asks again has waited too long for an answer,
+/// and may take that one when it comes.
+std::optional<consensus::candidacy> node_state::seat_for(const caf::actor_addr& who, std::uint32_t wanted) {
+  const bool any_will_do = wanted == join_request::any_number;
+  if (const auto found = candidates_.find(who); found != candidates_.end()) {
+    const auto& kept = found->second;
+    if (seats()[kept.node].kept_for == kept.life && (any_will_do || kept.node == wanted))
+      return kept;
+    release_candidate(who);
+  }
+  const auto seat = protocol_->keep_seat(any_will_do ? std::nullopt : std::optional{wanted});
+  if (seat) {
+    candidates_[who] = *seat;
+    self_->monitor(who);
+  }
+  return seat;
 }
 
 void node_state::release_candidate(const caf::actor_addr& who) {
