@@ -106,6 +106,13 @@ TEST(comparison, draws_what_is_finite) {
               AllOf(HasSubstr("run has no training loss over epochs"), HasSubstr("--y")));
 }
 
+TEST(comparison, copes_with_values_so_large_that_ticks_between_them_are_none) {
+  auto run = run_with("run", {1, 2});
+  for (auto& r : run.evaluations)
+    r.test_accuracy = 1e17;
+  EXPECT_THAT(compare(std::vector{run}, {.x = "epochs", .y = "accuracy"}), HasSubstr("1e+17"));
+}
+
 TEST(comparison, copes_with_a_single_evaluation) {
   for (const auto* y : {"train-loss", "test-loss", "accuracy"})
     for (const auto* x : {"seconds", "epochs", "bits"})

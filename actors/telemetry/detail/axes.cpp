@@ -28,7 +28,9 @@ std::string_view colour_of(std::size_t i) { return colours[i % colours.size()]; 
 std::string_view dash_of(std::size_t i) { return dashes[i / colours.size() % dashes.size()]; }
 
 axis axis::linear(double smallest, double largest, double from_pixel, double to_pixel, bool exact_end) {
-  const double span = largest > smallest ? largest - smallest : 1;
+  const double least =
+      rounding * std::max(std::abs(smallest), std::abs(largest)); // so that ticks are different numbers
+  const double span = std::max(largest > smallest ? largest - smallest : 1, least);
   const double magnitude = std::pow(10, std::floor(std::log10(span / about_ticks)));
   const double ratio = span / about_ticks / magnitude;
   const double spacing = (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10) * magnitude;
