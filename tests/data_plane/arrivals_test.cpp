@@ -1,4 +1,5 @@
 #include "gossamer/actors/data_plane/arrivals.hpp"
+#include "gossamer/actors/data_plane/detail/letter_box.hpp"
 
 #include <gmock/gmock.h>
 
@@ -79,6 +80,18 @@ TEST_F(arrivals_test, wait_in_bounded_number_of_each_node) {
   attach({5, 0});
   EXPECT_EQ(got.size(), 4u);
   deliver({5, 1}, 5);
+}
+
+TEST(letter_box, wakes_its_thread_for_the_next_letter_where_memory_has_ended) {
+  int times = 0;
+  detail::letter_box box{[&] {
+    if (++times == 1)
+      throw std::bad_alloc{};
+  }};
+  EXPECT_THROW(box.attached(1), std::bad_alloc);
+  box.attached(2);
+  EXPECT_EQ(times, 2);
+  EXPECT_EQ(box.take().attached, (std::vector<rank>{1, 2}));
 }
 
 } // namespace

@@ -78,8 +78,9 @@ private:
     if (closed_)
       return;
     change(contents_);
-    if (!std::exchange(woken_, true))
-      wake_();
+    if (!woken_)
+      wake_(); // where memory ends in this call, the next letter tries again
+    woken_ = true;
   }
 
   mutable std::mutex mutex_;
