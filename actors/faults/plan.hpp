@@ -128,6 +128,9 @@ std::string describe(const fault& f);
 /// One line about faults whose run is over before they begin: their number, and the first of them. Empty for none.
 std::string describe_missed(const std::vector<fault>& faults);
 
+/// Limit of the text of a plan; parsed, it is 50 times as large.
+inline constexpr std::uint64_t most_plan_bytes = std::uint64_t{16} << 20;
+
 /// Reads the text of a plan file (docs/fault-injection.md).
 /// @param file_name for messages
 /// @error errc::usage; names file and line, the key, the allowed values and the nearest known name. `check` tests

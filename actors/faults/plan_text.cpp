@@ -16,8 +16,6 @@ namespace {
 
 using detail::fault_key;
 
-constexpr std::uint64_t most_bytes = std::uint64_t{16} << 20; // of a plan; parsed, it is 50 times as large
-
 /// A node of the file and the name of the file: the place of an error.
 struct place {
   std::string_view file;
@@ -171,7 +169,8 @@ fault_plan parse_plan(std::string_view toml, std::string_view file_name) {
 }
 
 fault_plan read_plan(const std::filesystem::path& file) {
-  return parse_plan(read_file(file.string(), {"fault plan", most_bytes, "fault plans are TOML files"}), file.string());
+  return parse_plan(read_file(file.string(), {"fault plan", most_plan_bytes, "fault plans are TOML files"}),
+                    file.string());
 }
 
 std::string to_toml(const fault_plan& plan) {

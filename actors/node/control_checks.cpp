@@ -304,8 +304,8 @@ void check(const node_ready& m) {
 
 void check(const run_offer& m) {
   require(m.workers_per_node >= 1, "offers nodes without workers");
-  for (const auto* text : {&m.settings, &m.faults})
-    require_text(*text, longest_text);
+  require_text(m.settings, longest_text);
+  require_text(m.faults, most_plan_bytes);
   for (const auto* path : {&m.checkpoints, &m.resumed, &m.folder})
     require_text(*path, longest_name);
   require_manifest(m.from);

@@ -1,4 +1,5 @@
 // An impossible message costs the node that says it, and no other.
+#include "gossamer/actors/faults/plan.hpp"
 #include "gossamer/actors/node/control_checks.hpp"
 #include "gossamer/base/philox.hpp"
 #include "gossamer/testing/effort.hpp"
@@ -312,6 +313,11 @@ TEST(control_checks, of_what_is_said_before_a_run_say_what_is_wrong) {
   long_path.folder.assign(5000, 'x');
   EXPECT_THAT(refusal([&] { check(empty_nodes); }), HasSubstr("nodes without workers"));
   EXPECT_THAT(refusal([&] { check(long_path); }), HasSubstr("a text that nobody"));
+  run_offer long_plan, longer_plan;
+  long_plan.faults.assign(most_plan_bytes, ' ');
+  longer_plan.faults.assign(most_plan_bytes + 1, ' ');
+  EXPECT_EQ(refusal([&] { check(long_plan); }), "accepted") << "a leader reads such a plan";
+  EXPECT_THAT(refusal([&] { check(longer_plan); }), HasSubstr("a text that nobody"));
   run_offer resumed, of_nobody, of_a_stranger, of_too_many;
   resumed.from = {.checkpoint = 5, .workers = 2, .parts = {{1, {}}}};
   of_nobody.from = {.checkpoint = 5};
