@@ -13,7 +13,7 @@ namespace {
 /// A visitor at the door of a node.
 class visitor {
 public:
-  explicit visitor(const node_settings& s) : settings_(s), control_(s), self_(control_.system) { knock(); }
+  explicit visitor(const node_settings& s) : settings_(s), control_(s) { knock(); }
 
   /// Asks the leader, wherever that is.
   template <class Answer, class Question>
@@ -23,11 +23,11 @@ public:
     for (int sent_on = 0; !answer && sent_on < most_sent_on; ++sent_on) {
       if (door_ == nullptr)
         refuse("it is gone");
-      self_->send(door_, question);
-      self_->receive([&](Answer& m) { answer = std::move(m); }, [&](ask_there& m) { elsewhere = std::move(m); },
-                     [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
-                     [&](const caf::down_msg&) { door_ = door_interface::handle{}; },
-                     caf::after(settings_.patience) >> [] {});
+      self()->send(door_, question);
+      self()->receive([&](Answer& m) { answer = std::move(m); }, [&](ask_there& m) { elsewhere = std::move(m); },
+                      [&](const run_failed& f) { throw error(f.code, "the leader says: " + f.sentence, f.remedy); },
+                      [&](const caf::down_msg&) { door_ = door_interface::handle{}; },
+                      caf::after(settings_.patience) >> [] {});
       if (!elsewhere)
         break;
       go_to(std::exchange(elsewhere, std::nullopt)->where);
@@ -45,21 +45,18 @@ public:
     return answer;
   }
 
-  /// Goes to another door. One that has been left says no more.
+  /// Goes to another door, or to the same again. What has been asked before is answered to nobody.
   void go_to(const endpoint& where) {
-    if (door_ != nullptr)
-      self_->demonitor(door_.address());
-    door_ = door_interface::handle{};
     settings_.where = where;
     knock();
   }
 
   std::uint32_t ask_to_leave(const leave_request& m) {
     std::optional<std::uint32_t> answer;
-    self_->send(door_, m);
-    self_->receive([&](const will_leave& who) { answer = who.node; },
-                   [&](const run_failed& f) { throw error(f.code, f.sentence, f.remedy); },
-                   [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
+    self()->send(door_, m);
+    self()->receive([&](const will_leave& who) { answer = who.node; },
+                    [&](const run_failed& f) { throw error(f.code, f.sentence, f.remedy); },
+                    [&](const caf::down_msg&) { refuse("it is gone"); }, caf::after(settings_.patience) >> [] {});
     if (!answer)
       refuse("it does not answer");
     return *answer;
@@ -67,7 +64,7 @@ public:
 
   void wait_for_its_end() {
     for (bool gone = false; !gone;) {
-      self_->receive([&](const caf::down_msg&) { gone = true; }, caf::after(look_every) >> [] {});
+      self()->receive([&](const caf::down_msg&) { gone = true; }, caf::after(look_every) >> [] {});
       if (!gone && settings_.interrupted())
         throw error(errc::failed, "interrupted; the run ends without being waited for", "");
     }
@@ -76,10 +73,14 @@ public:
 private:
   static constexpr int most_sent_on = 5; // to nodes that have taken the lead meanwhile
 
+  caf::scoped_actor& self() { return *self_; }
+
   void knock() {
-    door_ = connect(self_, control_, settings_, std::chrono::milliseconds(0),
+    door_ = door_interface::handle{};
+    self_.emplace(control_.system);
+    door_ = connect(*self_, control_, settings_, std::chrono::milliseconds(0),
                     "gossamer launch and gossamer node --listen say where they lead");
-    self_->monitor(door_);
+    self()->monitor(door_);
   }
 
   [[noreturn]] void refuse(std::string_view why) const {
@@ -89,7 +90,7 @@ private:
 
   node_settings settings_;
   control_plane control_;
-  caf::scoped_actor self_;
+  std::optional<caf::scoped_actor> self_;
   door_interface::handle door_;
 };
 
