@@ -93,6 +93,10 @@ void auditor::delivered(rank who, const frame& f) {
                          part_text(f.label), last,
                          f.sequence <= last ? "it came twice or out of order" : "one in between is missing"));
   last = f.sequence;
+  const auto given = handed_over_.find(f.source);
+  if (f.label.kind == frame_kind::residual && given != handed_over_.end() && given->second.heir == who
+      && is_member(f.source))
+    given->second.arrived_before = f.label.step;
 }
 
 void auditor::dropped_stale(rank who, const frame& f, std::uint64_t t) {
@@ -167,7 +171,10 @@ void auditor::check(const view& v) {
 
 void auditor::step_begins(rank who, std::uint64_t t, const view& v) {
   workers_[who].step = t;
-  handed_over_.erase(who);                                   // the worker had paused, and stays after all
+  std::erase_if(handed_over_, [&](const auto& one) { // they had paused, and the leaving worker stays after all
+    const auto& [from, given] = one;
+    return from == who || (given.heir == who && given.arrived_before.value_or(t + 1) <= t && is_member(from));
+  });
   if (!workers_[who].alive || !beside_ || t <= v.first_step) // before the view, they need not have been neighbours
     return;
   for (const auto j : v.mixing->neighbours(who)) {
@@ -219,7 +226,7 @@ bool auditor::both_live(const exchange& e) const {
 }
 
 void auditor::hands_over(rank who, rank heir, const vec& residual) {
-  handed_over_[who] = {heir, workers_[heir].incarnation, residual};
+  handed_over_[who] = {heir, workers_[heir].incarnation, residual, std::nullopt};
 }
 
 void auditor::takes_over(rank who, rank from, const vec& residual, const vec& before, const vec& after) {
@@ -303,8 +310,8 @@ void auditor::check_halves() {
   for (const auto& [key, half] : halves_)
     complain(fmt::format("exchange {} between {} and {} is half applied: only worker {} did its half", std::get<4>(key),
                          std::get<0>(key), std::get<2>(key), half.by));
-  for (const auto& [who, given] : handed_over_)
-    if (!views_.empty() && !views_.rbegin()->second.contains(who) && lives(given.heir, given.heir_incarnation))
+  for (const auto& [who, given] : handed_over_) // what has not arrived is lost with a worker that dies or is cut off
+    if (given.arrived_before && !is_member(who) && lives(given.heir, given.heir_incarnation))
       complain(fmt::format("worker {} has left, and what it had kept back is lost: worker {} has not taken it over",
                            who, given.heir));
 }

@@ -30,7 +30,7 @@ public:
 ///  - neighbours of a synchronous algorithm are at most as many steps apart as it promises;
 ///  - every view is the same for all, mixes with a symmetric doubly stochastic matrix, and its graph is connected (and
 ///    two-coloured where exchanges are asked and answered);
-///  - the residual of a worker that leaves is added to its heir's, to the bit;
+///  - the residual of a worker that leaves is added to its heir's, to the bit, if it has reached the heir;
 ///  - resolutions are the same for all nodes;
 ///  - steps, epochs and bits that are reported never go back, also when another node leads;
 ///  - a checkpoint of an asynchronous run has both halves of an exchange or none, if the algorithm claims it;
@@ -110,6 +110,9 @@ private:
     rank heir = 0;
     std::uint32_t heir_incarnation = 0;
     vec residual;
+    /// The step before which all pause; set once the heir has it. Its giver may not leave earlier: if it is gone then,
+    /// it was lost, and so is what it had.
+    std::optional<std::uint64_t> arrived_before;
   };
   using exchange = std::tuple<rank, std::uint32_t, rank, std::uint32_t, std::uint64_t>;
   /// The last exchange of each asker, in its incarnation, of which a master has applied its half.
@@ -121,6 +124,8 @@ private:
   bool lives(rank who, std::uint32_t incarnation) const {
     return workers_[who].alive && workers_[who].incarnation == incarnation;
   }
+  /// True if the newest view has a life of it; before the first view all are there.
+  bool is_member(rank who) const { return views_.empty() || views_.rbegin()->second.contains(who); }
   bool both_live(const exchange& e) const;
   void lie_within_cuts(const half_done& first, rank who, const std::string& about);
   void tear(std::uint64_t checkpoint, const std::string& about);

@@ -1,7 +1,8 @@
 #include "gossamer/actors/run/experiment.hpp"
-#include "gossamer/actors/simulation/auditor.hpp"
 
 #include <gmock/gmock.h>
+
+#include "audited_workers.hpp"
 
 namespace gossamer::actors {
 namespace {
@@ -10,53 +11,11 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-using lives = std::vector<std::optional<std::uint32_t>>;
-using edges = std::vector<topology::graph::edge>;
-
-constexpr auto nothing = std::nullopt;
-
-view view_on(const edges& e, lives incarnations, std::uint32_t number = 1, std::uint64_t first_step = 0) {
-  view v;
-  v.number = number;
-  v.first_step = first_step;
-  for (rank i = 0; i < incarnations.size(); ++i)
-    if (incarnations[i])
-      v.members.push_back(i);
-  v.mixing = std::make_shared<const topology::mixing_matrix>(
-      topology::mixing_matrix::metropolis(topology::graph{incarnations.size(), e}));
-  v.active.assign(incarnations.size(), true);
-  v.incarnations = std::move(incarnations);
-  return v;
-}
-
-const edges triangle{{0, 1}, {1, 2}, {2, 0}};
-
-struct fixture {
-  explicit fixture(
-      bool bipartite = false, auditor::step_limit beside = [](std::uint64_t t) { return t + 1; })
-      : check(3, bipartite, std::move(beside)) {
-    for (rank i = 0; i < 3; ++i)
-      check.begins(i, 0);
-  }
-  void deliver(rank to, rank from, std::uint32_t sequence, std::uint32_t incarnation = 0) {
-    check.delivered(to, {.source = from,
-                         .incarnation = incarnation,
-                         .sequence = sequence,
-                         .label = {frame_kind::model, 7},
-                         .body = {}});
-  }
-  vec filled(std::vector<float> values) { return vec{pool, values}; }
-  void restart(rank who, std::uint32_t incarnation) {
-    check.ends(who, incarnation - 1);
-    check.begins(who, incarnation);
-  }
-  bool kept() const { return !check.broken(); }
-  std::string broken() const { return check.broken().value_or("nothing is broken"); }
-
-  buffer_pool pool;
-  auditor check;
-};
+using testing_support::edges;
+using testing_support::nothing;
+using testing_support::triangle;
+using testing_support::view_on;
+using fixture = testing_support::audited_workers;
 
 // -- frames -----------------------------------------------------------------------------------------------------------
 
