@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 
 namespace gossamer::actors {
 
@@ -143,7 +144,7 @@ private:
     f.processes = limits_.processes && most_dead() > 0 && coin();
     bury(f, !f.processes); // no other process takes its place
     if (f.processes)
-      dead_processes_.emplace_back(*f.lasts_s + regained_after_s, 1);
+      without_votes_.emplace_back(*f.lasts_s + regained_after_s, 1);
     return f;
   }
 
@@ -163,11 +164,25 @@ private:
     if (candidates.empty())
       return false;
     draw_victims(f, std::move(candidates));
-    if (f.kind == fault_kind::partition)
+    if (f.kind == fault_kind::partition) {
       f.one_way = below(4) == 0;
+      without_votes_.emplace_back(f.at_s + *f.lasts_s + regained_after_s, cut_off_by(f));
+      is_parted_ = true;
+    }
     if (takes_away(f.kind))
       bury(f);
     return true;
+  }
+
+  /// Returns how many processes are on the smaller side of a partition. If it lasts, the others take their votes.
+  std::size_t cut_off_by(const fault& partition) const {
+    const auto named = named_workers(partition, everybody(), limits_.workers_per_node);
+    std::set<std::size_t> inside, outside;
+    for (rank i = 0; i < everybody(); ++i)
+      (std::ranges::binary_search(named, i) ? inside : outside)
+          .insert(i < limits_.workers ? i / limits_.workers_per_node : i); // each master is a process
+    const auto on_both = std::ranges::count_if(inside, [&](std::size_t p) { return outside.contains(p); });
+    return std::min(inside.size(), outside.size()) - static_cast<std::size_t>(on_both);
   }
 
   bool draw_comers(fault& f) {
@@ -204,18 +219,31 @@ private:
     return 1 + (others + per_node - 1) / per_node;
   }
 
+  /// Returns how many processes are dead, gone or cut off, or have been cut off and have no worker that would bring
+  /// them their vote again.
+  std::size_t without_votes_at(double at_s) const {
+    std::size_t result = 0;
+    for (const auto& [until_s, count] : without_votes_)
+      result += until_s >= at_s ? count : 0;
+    auto without_life = first(limits_.workers);
+    std::erase_if(without_life, [&](rank i) {
+      return dead_until_s_[i] >= for_ever_with_process || dead_until_s_[i] + regained_after_s < at_s;
+    });
+    if (is_parted_)
+      result += whole_nodes(without_life).size();
+    return result;
+  }
+
   bool draw_processes(fault& f) {
-    std::size_t dead = 0;
-    for (const auto& [until_s, count] : dead_processes_)
-      dead += until_s >= f.at_s ? count : 0;
-    if (dead >= most_dead())
+    const auto away = without_votes_at(f.at_s);
+    if (away >= most_dead())
       return false;
-    auto count = size_up_to(most_dead() - dead);
+    auto count = size_up_to(most_dead() - away);
     bool may_stay_away = true;
     if (f.kind == fault_kind::kill && coin()) {
-      if (dead + least_nodes() >= nodes())
+      if (away + least_nodes() >= nodes())
         return false; // masters' processes vote, too: the workers may be few processes'
-      f.coordinators = count = std::min(count, nodes() - dead - least_nodes());
+      f.coordinators = count = std::min(count, nodes() - away - least_nodes());
       may_stay_away = limits_.masters == 0; // one of them may have a master, whose state nobody else has
     } else if (f.kind == fault_kind::kill && limits_.masters > 0 && coin()) {
       f.processes = true;
@@ -235,7 +263,7 @@ private:
       f.nodes = some(std::move(whole), count);
     }
     bury(f, may_stay_away);
-    dead_processes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever, count);
+    without_votes_.emplace_back(f.lasts_s ? f.at_s + *f.lasts_s + regained_after_s : for_ever, count);
     return true;
   }
 
@@ -313,8 +341,9 @@ private:
 
   random_sequence random_;
   const chaos_limits limits_;
-  std::vector<double> dead_until_s_;                           // by rank
-  std::vector<std::pair<double, std::size_t>> dead_processes_; // end of the absence, number of processes
+  std::vector<double> dead_until_s_;                          // by rank
+  bool is_parted_ = false;                                    // or was
+  std::vector<std::pair<double, std::size_t>> without_votes_; // end of the absence, number of processes
 };
 
 } // namespace

@@ -30,8 +30,9 @@ struct chaos_limits {
 ///
 /// If there are masters, one of them dies at once in a quarter of the plans that kill.
 ///
-/// If processes die, half of these kills strike the leader. At any time fewer than half of the voting processes are
-/// dead. A process that comes back counts as dead until it has had time to get its vote again. Where there are masters,
+/// If processes die, half of these kills strike the leader. None dies or leaves unless then fewer than half of the
+/// voting processes are dead, gone or on the smaller side of a partition. A process that comes back, or is heard again,
+/// counts as dead until it has had time to get its vote again, for which it needs a worker. Where there are masters,
 /// leaders come back, and so do masters that are killed by name. So many nodes are not killed by name, nor are their
 /// workers, that `spare` workers are left when the largest number of leaders is dead; where workers are on too few
 /// nodes for that, no leader is killed.

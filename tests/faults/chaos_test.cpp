@@ -113,6 +113,37 @@ TEST(draw_plan, leaves_most_of_those_alive_that_vote) {
   EXPECT_GT(masters, 100);
 }
 
+// What is cut off for long loses its vote, and needs a worker to have it again: two of the others may be half of those
+// that vote.
+TEST(draw_plan, leaves_most_of_those_that_vote_on_one_side_of_a_partition) {
+  int beside_partitions = 0;
+  for (const std::size_t workers : {6u, 7u}) {
+    const chaos_limits limits{.workers = workers, .horizon_s = 60, .processes = true};
+    for_all_seeds(limits, [&](const fault_plan& plan) {
+      for (auto f = plan.faults.begin(); f != plan.faults.end(); ++f) {
+        if (!f->strikes_processes())
+          continue;
+        std::size_t away = 0, without_workers = 0, cut_off = 0;
+        bool was_parted = false;
+        for (auto g = plan.faults.begin(); g <= f; ++g) {
+          was_parted |= g->kind == fault_kind::partition;
+          if (g->lasts_s && f->at_s > g->at_s + *g->lasts_s)
+            continue;
+          if (g->strikes_processes())
+            away += g->coordinators.value_or(g->nodes.size());
+          else if (g->kind == fault_kind::kill)
+            without_workers += g->workers.size();
+          else if (g->kind == fault_kind::partition)
+            cut_off = std::max(cut_off, std::min(g->workers.size(), workers - g->workers.size()));
+        }
+        ASSERT_LT(2 * (away + cut_off + (was_parted ? without_workers : 0)), workers) << to_toml(plan);
+        beside_partitions += cut_off > 0;
+      }
+    });
+  }
+  EXPECT_GT(beside_partitions, 10);
+}
+
 // A process that comes back has no model until another gives it one.
 TEST(draw_plan, leaves_workers_alive_while_those_that_vote_are_away) {
   int deaths = 0;
