@@ -108,6 +108,8 @@ public:
   const consensus::seats& seats() const noexcept { return delegate_.seats(); }
   /// True if rank `i` lives with this incarnation, by the last resolution and later news of this process's workers.
   bool is_current(rank i, std::uint32_t life) const;
+  /// True if a worker or master of the last resolution lives, as far as is known: here, or on a node that is not gone.
+  bool has_living_members() const;
 
   void fields(archive& a);
 

@@ -107,6 +107,16 @@ bool node_protocol::is_current(rank i, std::uint32_t life) const {
   return found != residents_.end() && found->second.lives && found->second.incarnation == life;
 }
 
+bool node_protocol::has_living_members() const {
+  return std::ranges::any_of(delegate_.last().what.view.lives, [this](const auto& one) {
+    const auto home = rules_->homes[one.first];
+    if (home != delegate_.self())
+      return !seats().is_gone(home);
+    const auto found = residents_.find(one.first);
+    return found != residents_.end() && found->second.lives && found->second.incarnation == one.second;
+  });
+}
+
 // -- the leader -------------------------------------------------------------------------------------------------------
 
 void node_protocol::follow_leader(const coordination::orders& all, orders& out) {

@@ -75,6 +75,17 @@ TEST(node_protocol, ends_the_run_where_the_leader_has_died_with_all_workers) {
   }
 }
 
+TEST(node_protocol, knows_whether_a_member_may_live) {
+  processes all{synchronous, {0, 1, 2}, 4};
+  all.die(0);
+  all.worker_dies(1);
+  EXPECT_TRUE(all[1].has_living_members());
+  EXPECT_TRUE(all[3].has_living_members());
+  all.die(2);
+  EXPECT_FALSE(all[1].has_living_members()) << "its own worker is dead";
+  EXPECT_FALSE(all[3].has_living_members());
+}
+
 TEST(node_protocol, a_new_leader_is_told_of_a_worker_that_died_while_it_was_elected) {
   for (const bool waits : {false, true}) {
     SCOPED_TRACE(waits);

@@ -1,4 +1,5 @@
 // What an observer is told of the ends of nodes, whoever leads.
+#include "gossamer/actors/agreement/coordination.hpp"
 #include "gossamer/actors/simulated/simulated_world.hpp"
 
 #include <gmock/gmock.h>
@@ -29,6 +30,24 @@ TEST(the_loss_of_a_leader, is_told_by_the_next_one_alone) {
   simulate(prepare(testing_support::lawful_run("d-psgd")), apart, {.observer = &seen, .faults = plan});
   EXPECT_THAT(seen.told, Contains("node 2 leads the run from now on"));
   EXPECT_EQ(std::ranges::count(seen.told, "node 0 is lost: its process is gone"), 1);
+}
+
+// The process of the last worker votes on, alone: more voters would bring no model back.
+TEST(the_end_of_a_run, is_told_to_be_that_of_its_models_where_these_and_most_voters_are_lost) {
+  auto settings = testing_support::lawful_run("d-psgd");
+  settings.workers = 3;
+  simulation_settings apart;
+  apart.processes = true;
+  apart.sample_time_s = 0.01;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::kill, .workers = {2}, .at_s = 1});
+  plan.faults.push_back({.kind = fault_kind::kill, .at_s = 2, .coordinators = 2});
+  try {
+    simulate(prepare(settings), apart, {.faults = plan});
+    ADD_FAILURE() << "nobody is left";
+  } catch (const error& end) {
+    EXPECT_EQ(end.sentence(), extinction().sentence);
+  }
 }
 
 } // namespace

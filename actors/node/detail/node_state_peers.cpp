@@ -86,7 +86,9 @@ void node_state::watch_nodes() {
   if (now() - last_heartbeat_ >= heartbeat_every)
     say_that_it_is_here();
   is_left_alone_ = vigil_->lacks_quorum(outlook());
-  if (is_left_alone_)
+  if (is_left_alone_ && !protocol_->has_living_members())
+    fail(extinction()); // more voters would not help
+  else if (is_left_alone_)
     fail({errc::failed,
           fmt::format("most of the {} nodes that vote on who takes part are lost", outlook().last.voters.size()),
           "a run goes on while more than half of them live; --resume goes on from a checkpoint"});
