@@ -52,6 +52,8 @@ public:
   /// @error errc::bad_packet if they are more than were sent, or fewer than the peer has acknowledged
   void resume(std::uint64_t received);
 
+  /// Number of chunks that have arrived, as far as is known.
+  std::uint64_t arrived() const noexcept { return acknowledged_; }
   /// True if a frame has not been acknowledged in full.
   bool has_frames() const noexcept { return !kept_.empty() || !lanes_.empty(); }
   bool has_control() const noexcept { return !control_.empty(); }

@@ -50,6 +50,8 @@ public:
   void push(std::shared_ptr<const outgoing_frame> f) { out_.push(std::move(f)); }
   /// True if a frame may not have reached the peer: a connection is then needed.
   bool has_frames() const noexcept { return out_.has_frames(); }
+  /// Number of chunks that have reached the peer, as far as is known.
+  std::uint64_t arrived() const noexcept { return out_.arrived(); }
 
   std::span<std::byte> room();
   void commit(std::size_t bytes);

@@ -1,5 +1,11 @@
 // Several nodes in one process, over real sockets on 127.0.0.1.
+#include "gossamer/actors/data_plane/record.hpp"
 #include "gossamer/actors/frames/connections.hpp"
+
+#include <asio/buffer.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
 
 #include "data_plane/live_planes.hpp"
 
@@ -89,6 +95,48 @@ TEST_F(data_plane_test, complains_of_a_node_that_has_vanished_again_and_again) {
   send(0, 0, 4, 2);
   expect_lost(0, 1, HasSubstr("could not be reached for 100 ms"));
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.losses >= 3; }));
+}
+
+/// A node that answers each hello, and then reads nothing: like one behind a path that carries what is short alone.
+class deaf_node {
+public:
+  endpoint where() const { return {"127.0.0.1", door_.local_endpoint().port()}; }
+  /// Takes the next connection and waits until frames come on it.
+  asio::ip::tcp::socket hear_first_byte() {
+    auto peer = door_.accept();
+    asio::write(peer, asio::buffer(write(hello{.run = run, .fingerprint = 7, .node = 1, .meant_node = 0})));
+    std::array<std::byte, hello_bytes + 1> said{};
+    asio::read(peer, asio::buffer(said));
+    return peer;
+  }
+  /// Says something that acknowledges nothing.
+  static void mutter(asio::ip::tcp::socket& to) { asio::write(to, asio::buffer(acknowledgement_record(0))); }
+
+private:
+  asio::io_context io_{1};
+  asio::ip::tcp::acceptor door_{io_, {asio::ip::address_v4::loopback(), 0}};
+};
+
+// The time is that of node 2, which has vanished: patience with node 1 began before, and is over before.
+TEST_F(data_plane_test, complains_of_a_node_that_answers_and_takes_nothing) {
+  deaf_node deaf;
+  const auto vanished = deaf_node{}.where();
+  auto mine = setup(0);
+  mine.patience = 100ms;
+  mine.share_memory = false;
+  add(mine);
+  addresses[1] = {0, deaf.where(), ranks_of(1)};
+  addresses[2] = {0, vanished, ranks_of(2)};
+  planes[0]->meet(addresses);
+  send(0, 0, 4, 1);
+  {
+    auto open = deaf.hear_first_byte();
+    send(0, 0, 8, 1);
+    deaf_node::mutter(open);
+    EXPECT_TRUE(seen.wait([](const ledger& l) { return l.lost.contains({0, 2}); }));
+  }
+  const auto next = deaf.hear_first_byte();
+  seen.note([](const ledger& l) { EXPECT_THAT(l.lost, testing::Contains(testing::Key(std::pair{0U, 1U}))); });
 }
 
 TEST_F(data_plane_test, goes_on_with_a_node_that_was_out_of_reach) {

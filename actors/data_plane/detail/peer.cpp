@@ -76,7 +76,7 @@ void peer::guarded(Action action) {
 void peer::connect() {
   wire_ = std::make_shared<wire>(opening_stream(tcp::socket{around_.io}, around_.setup.shows, address_.where.host));
   give_it(longest_attempt(around_.setup.patience));
-  if (!patience_.is_set())
+  if (!patience_.is_set() && !is_overdue_)
     complain_in_time();
   asio::error_code e;
   if (const auto numeric = asio::ip::make_address(address_.where.host, e); !e)
@@ -99,16 +99,22 @@ void peer::give_it(std::chrono::milliseconds time) {
 
 /// A peer that is cut off may come back, and finds the session as it was.
 void peer::complain_in_time() {
+  arrived_ = talk_->arrived();
   patience_.set(around_.setup.patience, [this] {
-    if (talk_->now() == session::phase::open)
-      return;
-    is_out_of_reach_ = true;
-    around_.setup.complain(node_, fmt::format("{} could not be reached for {} ms: it {}", name(),
-                                              around_.setup.patience.count(),
-                                              last_trouble_.empty() ? "does not answer" : last_trouble_));
-    around_.settled();
-    complain_in_time();
+    is_overdue_ = true;
+    if (talk_->now() != session::phase::open)
+      complain();
   });
+}
+
+void peer::complain() {
+  is_overdue_ = false;
+  is_out_of_reach_ = true;
+  around_.setup.complain(node_,
+                         fmt::format("{} could not be reached for {} ms: it {}", name(), around_.setup.patience.count(),
+                                     last_trouble_.empty() ? "does not answer" : last_trouble_));
+  around_.settled();
+  complain_in_time();
 }
 
 /// Tries them in turn. asio::async_connect does, too, but opens sockets where their options cannot be set in time.
@@ -265,8 +271,10 @@ void peer::heard(session::phase before) {
   has_been_heard_ = true;
   if (before == session::phase::greeting)
     return around_.guards(wire_->bytes->guards());
+  if (talk_->has_frames() && talk_->arrived() == arrived_)
+    return; // a path may carry what is short, as all that the peer says, and nothing that is long
   patience_.cancel();
-  is_out_of_reach_ = false;
+  is_overdue_ = is_out_of_reach_ = false;
   backoff_ = first_backoff;
   last_trouble_.clear();
 }
@@ -336,10 +344,14 @@ void peer::trouble(const std::string& what) {
   acknowledgement_.cancel();
   talk_->lost();
   last_trouble_ = what;
-  if (talk_->has_frames())
+  if (talk_->has_frames()) {
+    if (is_overdue_)
+      complain();
     retry_.set(std::exchange(backoff_, std::min(2 * backoff_, longest_backoff)), [this] { carry_on(); });
-  else
+  } else {
     patience_.cancel();
+    is_overdue_ = false;
+  }
   around_.settled();
 }
 

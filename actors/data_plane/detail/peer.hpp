@@ -66,6 +66,7 @@ private:
   void connect();
   void give_it(std::chrono::milliseconds time);
   void complain_in_time();
+  void complain();
   void connect_to(std::vector<tcp::endpoint> where, std::size_t next = 0);
   void connected();
   void go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose);
@@ -91,6 +92,8 @@ private:
   std::optional<refusal> given_up_; ///< the answer to a peer that connects again
   bool is_out_of_reach_ = false;    ///< for `patience` now
   bool finishes_ = false;
+  bool is_overdue_ = false;         ///< out of patience with the present connection, which is open: the last one
+  std::uint64_t arrived_ = 0;       ///< chunks, when patience began
   bool has_been_heard_ = false;     ///< on some connection: it is a node of this run
   std::shared_ptr<wire> wire_;      ///< null without a connection or an attempt at one
   std::string last_trouble_;
