@@ -140,22 +140,16 @@ private:
       in_(no_connection);
   }
 
-  /// Makes room for one more guest: the longest silent one goes, since peers speak as soon as they are connected.
-  bool make_room() {
-    std::vector<std::shared_ptr<lane>> guests;
-    std::ranges::copy_if(lanes_, std::back_inserter(guests), &lane::is_guest);
-    if (guests.size() < most_guests)
-      return true;
-    const auto silent = std::ranges::find_if_not(guests, &lane::has_spoken);
-    if (silent == guests.end())
-      return false;
-    (*silent)->end("");
-    return true;
+  /// Makes room for one more guest: the oldest goes. A peer has introduced itself before so many others have come.
+  void make_room() {
+    if (std::ranges::count_if(lanes_, &lane::is_guest) < static_cast<std::ptrdiff_t>(most_guests))
+      return;
+    const auto oldest = *std::ranges::find_if(lanes_, &lane::is_guest);
+    oldest->end("");
   }
 
   void greet(tcp::socket s) {
-    if (!make_room())
-      return;
+    make_room();
     try {
       const auto guest = add(accepting_stream(std::move(s), shown_), in_, [this](const lane::ending& end) {
         if (end.is_lack)

@@ -13,7 +13,7 @@ namespace gossamer::actors {
 /// Carries connections of CAF, which trusts all bytes from its sockets. CAF has one end of a pair of local sockets for
 /// each connection; the bytes that it writes there come out of such a pair in another process. No pair exists before
 /// both sides have shown their credentials, and strangers cost little: at most 64 at once, two seconds or half
-/// of `longest` each, and a silent one goes when another comes. No message longer than the bound of a run comes out of
+/// of `longest` each, and the oldest goes when another comes. No message longer than the bound of a run comes out of
 /// a pair. A connection that is reset or silent is made again, and nothing is lost. A pair ends when the other process
 /// has, or cannot be reached: for `longest` behind a reset, for a quarter of an hour where it fell silent, since it may
 /// have been cut off.

@@ -281,13 +281,15 @@ TEST_F(tunnel_test, does_not_wait_for_strangers_at_its_end) {
     EXPECT_TRUE(s.receive_until_closed().empty()) << "strangers are told nothing";
 }
 
-TEST_F(tunnel_test, lets_peers_in_while_silent_strangers_hold_all_places) {
-  const credentials knowing{nullptr, access_token::drawn()};
-  tunnel here{knowing}, there{knowing};
+TEST_F(tunnel_test, lets_peers_in_while_strangers_hold_all_places) {
+  tunnel here{credentials{}}, there{credentials{}};
   const auto where = listen(there);
   std::vector<test::raw_connection> strangers;
-  for (int k = 0; k < 100; ++k)
+  const auto greeting = write(lane_hello{.id = {std::byte{1}}});
+  for (std::size_t k = 0; k < 200; ++k) {
     strangers.emplace_back(where.port);
+    strangers.back().send(std::span{greeting}.first(k / 100)); // the last ones begin to greet, and never end
+  }
   const int connected = here.connect(where);
   ASSERT_GE(connected, 0) << here.trouble().why;
   const local_end near{connected}, far{arrived.get_future().get()};

@@ -4,8 +4,6 @@
 #include "gossamer/actors/data_plane/detail/patience.hpp"
 #include "gossamer/actors/data_plane/detail/sockets.hpp"
 
-#include <algorithm>
-
 namespace gossamer::actors::detail {
 
 doorway::doorway(asio::io_context& io, const endpoint& where, std::uint64_t run, std::chrono::milliseconds patience,
@@ -42,12 +40,8 @@ void doorway::accept() {
 }
 
 void doorway::enter(tcp::socket s) {
-  if (guests_.size() >= most_guests) {
-    const auto silent = std::ranges::find(guests_, false, &guest::has_spoken); // peers speak at once
-    if (silent == guests_.end())
-      return;
-    guests_.erase(silent);
-  }
+  if (guests_.size() >= most_guests) // a peer has introduced itself before so many others have come
+    guests_.pop_front();
   asio::error_code ignored; // a failure is harmless: all calls ask not to block
   s.native_non_blocking(true, ignored);
   const auto g = std::make_shared<guest>(io_, streams_(std::move(s)));
@@ -61,7 +55,6 @@ void doorway::listen_to(const std::shared_ptr<guest>& g) {
   g->bytes->wait_to_read([this, waiting = std::weak_ptr{g}] {
     if (const auto still_here = waiting.lock())
       try {
-        still_here->has_spoken = true;
         hear(still_here);
       } catch (const std::exception&) { // ends this guest only
         guests_.remove(still_here);

@@ -11,8 +11,8 @@
 namespace gossamer::actors::detail {
 
 /// Listens, and reads the hello of each connecting process. Strangers cost little: at most 64 at once, half of
-/// the patience each or two seconds, and the bytes of a hello; a silent one goes when another comes. A stranger that
-/// does not know the run gets no answer, and one without the required credentials is not heard. A failure, for want of
+/// the patience each or two seconds, and the bytes of a hello; the oldest goes when another comes. A stranger that does
+/// not know the run gets no answer, and one without the required credentials is not heard. A failure, for want of
 /// memory, ends one guest only. Threads: that of its context.
 class doorway {
 public:
@@ -37,7 +37,6 @@ private:
     alarm patience;
     written_hello said{};
     std::size_t said_bytes = 0;
-    bool has_spoken = false; ///< also of credentials
   };
 
   void accept();

@@ -292,7 +292,6 @@ void lane::wait(std::size_t which, std::function<void(std::function<void()>)> ho
   how([this, which, waiting = weak_from_this()] {
     if (const auto still_here = waiting.lock()) {
       waits_[which] = false;
-      has_spoken_ = has_spoken_ || which == far_read;
       advance();
     }
   });

@@ -59,8 +59,6 @@ public:
   bool is_guest() const noexcept { return !opens() && !is_open(); }
   /// True until this process has first reached a peer to which it opens the lane.
   bool is_attempt() const noexcept { return opens() && !is_open(); }
-  /// True once anything has come from such a peer.
-  bool has_spoken() const noexcept { return has_spoken_; }
   /// True while no stream carries the lane.
   bool is_apart() const noexcept { return far_ == nullptr; }
   /// True for an open lane of this name that the peer has opened.
@@ -113,7 +111,6 @@ private:
   written_lane_hello hello_{};
   std::size_t hello_come_ = 0;
   bool has_begun_ = false, greeted_ = false; ///< on this stream
-  bool has_spoken_ = false;
   bool far_gone_ = false, broken_ = false, near_gone_ = false, far_waits_ = false, ended_ = false;
   bool has_sent_ = false;   ///< since the last sign of life
   bool is_silence_ = false; ///< that has ended the last stream
