@@ -50,5 +50,17 @@ TEST(the_end_of_a_run, is_told_to_be_that_of_its_models_where_these_and_most_vot
   }
 }
 
+// Both sides have said each half second that they live.
+TEST(a_partition, that_has_held_back_many_messages_ends_like_any_other) {
+  auto settings = testing_support::lawful_run("d-psgd");
+  settings.steps = 400;
+  simulation_settings apart;
+  apart.processes = true;
+  apart.sample_time_s = 1;
+  fault_plan plan;
+  plan.faults.push_back({.kind = fault_kind::partition, .workers = {1}, .at_s = 2, .lasts_s = 1500});
+  EXPECT_EQ(simulate(prepare(settings), apart, {.faults = plan}).summary.end, run_end::planned);
+}
+
 } // namespace
 } // namespace gossamer::actors

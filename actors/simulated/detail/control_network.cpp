@@ -6,6 +6,8 @@ namespace gossamer::actors::detail {
 
 namespace {
 
+constexpr virtual_time between_held{1}; // some time: else a long partition's end is taken for a standstill
+
 /// A proxy like CAF's own of actors in other processes, but for the connection.
 class proxy final : public caf::actor_proxy {
 public:
@@ -79,13 +81,21 @@ void control_network::arrive(start from, start to, std::function<void()> what) {
 }
 
 void control_network::flush() {
-  for (auto& [ends, way] : ways_) {
-    if (way.held.empty() || around_.is_cut(ends.first, ends.second))
-      continue;
-    for (const auto& what : std::exchange(way.held, {}))
-      if (alive_[ends.second])
-        what();
-  }
+  for (const auto& [ends, _] : ways_)
+    let_through(ends.first, ends.second);
+}
+
+/// Delivers the first message that was held back, and then the next: they come one behind the other, and not at once.
+void control_network::let_through(start from, start to) {
+  auto& held = ways_[{from, to}].held;
+  if (held.empty() || around_.is_cut(from, to))
+    return;
+  const auto what = std::move(held.front());
+  held.pop_front();
+  if (alive_[to])
+    what();
+  if (!held.empty())
+    around_.at(later(around_.now(), between_held), [this, from, to] { let_through(from, to); });
 }
 
 void control_network::kill(start dead) {

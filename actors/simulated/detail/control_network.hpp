@@ -48,7 +48,7 @@ public:
   void carry(start from, start to, std::function<void()> what) { carry(from, to, {}, std::move(what)); }
   /// Carries a message that the proxy of an actor of `to` was given.
   void deliver(start from, start to, const caf::strong_actor_ptr& target, caf::mailbox_element& letter);
-  /// Delivers messages that an ended partition held back, but for those that another one still holds.
+  /// Delivers messages that an ended partition held back, one after the other, but for those that another one holds.
   void flush();
 
 private:
@@ -61,6 +61,7 @@ private:
 
   void carry(start from, start to, virtual_time least, std::function<void()> what);
   void arrive(start from, start to, std::function<void()> what);
+  void let_through(start from, start to);
 
   caf::actor_system& system_;
   surroundings around_;
