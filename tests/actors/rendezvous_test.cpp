@@ -45,6 +45,21 @@ TEST(control_plane, ends_at_once_while_it_connects_to_a_silent_door) {
   EXPECT_FALSE(here) << "within the time that a test may take";
 }
 
+TEST(a_newcomer, is_interrupted_at_once_before_a_silent_door) {
+  asio::io_context io;
+  const asio::ip::tcp::acceptor silent{io, {asio::ip::address_v4::loopback(), 0}};
+  joining_settings s;
+  s.where = {"127.0.0.1", silent.local_endpoint().port()};
+  s.patience = std::chrono::hours(1);
+  s.interrupted = [] { return true; };
+  try {
+    join_cluster(s, [](const std::string&, const compute::data_files&) { return nullptr; });
+    FAIL() << "nobody lets it in";
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), errc::interrupted);
+  }
+}
+
 TEST(control_plane, makes_no_actor_for_a_process_that_connects) {
   detail::control_plane other{node_settings{}};
   const auto opens = [](caf::event_based_actor* self, int) {

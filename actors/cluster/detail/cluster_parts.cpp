@@ -75,30 +75,43 @@ std::string control_plane::advice(const caf::error& e, const std::string& otherw
   return otherwise;
 }
 
+namespace {
+
+/// Asks the middleman for a connection, by an actor that is gone when an answer comes too late.
+caf::expected<caf::strong_actor_ptr> reach(control_plane& control, const node_settings& s) {
+  caf::scoped_actor asks{control.system};
+  asks->send(caf::actor_cast<caf::actor>(control.middleman()), caf::connect_atom::value, s.where.host, s.where.port);
+  const auto until = asks->clock().now() + s.patience;
+  caf::strong_actor_ptr found;
+  caf::error why;
+  while (!found && !why) {
+    asks->receive([&](const caf::node_id&, caf::strong_actor_ptr& door, const std::set<std::string>&) { found = door; },
+                  [&](caf::error& e) { why = std::move(e); }, caf::after(look_every) >> [] {});
+    if (!found && !why && (s.interrupted() || asks->clock().now() > until)) {
+      control.stop_connecting();
+      why = caf::sec::request_timeout;
+    }
+  }
+  if (!found)
+    return why;
+  return found;
+}
+
+} // namespace
+
 door_interface::handle connect(caf::scoped_actor& self, control_plane& control, const node_settings& s,
                                std::chrono::milliseconds wait, const std::string& remedy) {
-  const auto until = self->clock().now() + wait;
-  caf::strong_actor_ptr found;
-  std::string why = "nobody answers", what_to_do = remedy;
-  const auto middleman = control.middleman();
-  while (!found) {
-    self->request(middleman, s.patience, caf::connect_atom::value, s.where.host, s.where.port)
-        .receive(
-            [&](const caf::node_id&, caf::strong_actor_ptr& actor, const std::set<std::string>&) { found = actor; },
-            [&](const caf::error& e) {
-              if (e == caf::sec::request_timeout)
-                control.stop_connecting();
-              why = control.describe(e);
-              what_to_do = control.advice(e, remedy);
-            });
-    if (!found)
-      control.require_right_token(s.where);
-    if (!found && (s.interrupted() || self->clock().now() > until))
-      throw error(errc::io, fmt::format("nobody leads a run at {}: {}", to_string(s.where), why), what_to_do);
-    if (!found) // the leader may be a little later
-      self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {});
+  for (const auto until = self->clock().now() + wait;;) {
+    const auto found = reach(control, s);
+    if (found)
+      return caf::actor_cast<door_interface::handle>(*found);
+    control.require_right_token(s.where);
+    if (s.interrupted() || self->clock().now() > until)
+      throw error(errc::io,
+                  fmt::format("nobody leads a run at {}: {}", to_string(s.where), control.describe(found.error())),
+                  control.advice(found.error(), remedy));
+    self->receive([](caf::unit_t) {}, caf::after(look_every) >> [] {}); // the leader may be a little later
   }
-  return caf::actor_cast<door_interface::handle>(found);
 }
 
 namespace {
