@@ -257,7 +257,6 @@ private:
   node_interface::handle own_handle() const {
     return caf::actor_cast<node_interface::handle>(caf::actor_cast<caf::strong_actor_ptr>(self_));
   }
-  caf::actor own_actor() const { return caf::actor_cast<caf::actor>(caf::actor_cast<caf::strong_actor_ptr>(self_)); }
   void hand_on_news();
   void close_ended_lives();
   void look_after_run();
