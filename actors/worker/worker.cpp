@@ -299,7 +299,8 @@ void worker::begin_step(std::uint64_t t) {
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
   const auto every = settings_.training.evaluation_steps;
-  const bool near_the_end = limit_ - t <= every / 2; // the final evaluation follows anyway
+  // The final evaluation follows anyway; but not in a run that is interrupted and goes on.
+  const bool near_the_end = epoch(t + every / 2) >= settings_.training.planned_epochs;
   if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
     take_snapshot(t);
   if (t != 0 && t == save_at_)

@@ -5,6 +5,10 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "lawful_run.hpp"
+
 namespace gossamer::actors {
 namespace {
 
@@ -174,6 +178,31 @@ TEST(patience, does_not_end_when_the_last_frame_has_just_come) {
   s.patience_s = 0.01;
   for (const char* algorithm : {"ad-psgd", "d-psgd"})
     EXPECT_EQ(simulate(prepare(tiny_run(algorithm, 2, 3)), s).summary.end, run_end::planned) << algorithm;
+}
+
+// Where the fast ones have begun a step with an evaluation, the slow ones begin it, too, as their last one. A run that
+// goes on from there has the evaluations before it.
+TEST(an_interrupt, leaves_out_no_evaluation_that_was_due) {
+  auto settings = tiny_run("d-psgd", 6, 1000);
+  settings.slow[3] = 2;
+  settings.eval_every = 1;
+  const auto e = prepare(settings);
+  const auto every = e->evaluation_steps * settings.workers;
+  std::set<std::uint64_t> ends;
+  for (int looks = 500; ends.size() < 3 * e->evaluation_steps; looks += 10) {
+    testing_support::evaluations seen;
+    int asked = 0;
+    run_surroundings around{.observer = &seen};
+    around.interrupted = [&] { return ++asked > looks; };
+    const auto end = simulate(e, {}, around).summary;
+    ASSERT_EQ(end.end, run_end::interrupted);
+    std::set<std::uint64_t> steps;
+    for (const auto& one : seen.records)
+      steps.insert(one.step);
+    for (std::uint64_t due = 0; due < end.final.step; due += every)
+      EXPECT_TRUE(steps.contains(due)) << due << " of " << end.final.step;
+    ends.insert(end.final.step);
+  }
 }
 
 } // namespace
