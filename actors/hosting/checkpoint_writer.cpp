@@ -13,8 +13,9 @@ template <class Write>
 void attempt(const checkpoint_writer_setup& setup, std::uint64_t checkpoint, Write write) {
   try {
     write();
-  } catch (const error& e) {
-    caf::anon_send(setup.owner, part_not_saved{checkpoint, e.what()});
+  } catch (...) {
+    const auto why = describe(std::current_exception(), "the writer of checkpoints");
+    caf::anon_send(setup.owner, part_not_saved{checkpoint, error{why.code, why.sentence, why.remedy}.what()});
   }
 }
 
@@ -45,7 +46,7 @@ void attempt_or_give_up(given_up& all, const checkpoint_writer_setup& setup, std
   attempt(setup, checkpoint, [&] {
     try {
       write();
-    } catch (const error&) {
+    } catch (...) {
       give_up(all, setup, checkpoint);
       throw;
     }

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "support/little_memory.hpp"
 #include "support/scratch_folder.hpp"
 
 namespace gossamer::actors {
@@ -61,6 +62,19 @@ TEST_F(checkpoint_writer_test, says_what_the_system_refuses) {
   scratch_.write("checkpoints", "a file where a folder should be");
   save(0, 20);
   EXPECT_THAT(next_refusal(), HasSubstr("cannot make "));
+}
+
+TEST_F(checkpoint_writer_test, says_that_memory_has_ended_and_goes_on) {
+  if (!test::little_memory::is_possible)
+    GTEST_SKIP() << "a sanitizer ends the process where memory ends";
+  saved_worker part{.checkpoint = 20, .who = 0, .sent = {}, .state = std::vector<std::byte>(256 << 20)};
+  {
+    const test::little_memory limit{64 << 20};
+    self_->send(writer_, std::move(part));
+    EXPECT_THAT(next_refusal(), HasSubstr("the writer of checkpoints ran out of memory"));
+  }
+  save(0, 30);
+  EXPECT_EQ(next_saved(), 30u);
 }
 
 TEST_F(checkpoint_writer_test, has_made_room_when_it_says_that_the_disk_has_none) {

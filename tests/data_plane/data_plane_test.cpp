@@ -85,14 +85,7 @@ TEST_F(data_plane_test, gives_up_a_node_that_breaks_the_rules_and_goes_on_with_o
 TEST_F(data_plane_test, complains_of_a_node_that_has_vanished_again_and_again) {
   auto mine = setup(0);
   mine.patience = 100ms;
-  add(mine);
-  add(setup(1));
-  meet();
-  attach(1, 4);
-  send(0, 0, 4, 1);
-  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
-  planes[1].reset();
-  send(0, 0, 4, 2);
+  send_to_a_node_that_ends(mine);
   expect_lost(0, 1, HasSubstr("could not be reached for 100 ms"));
   EXPECT_TRUE(seen.wait([](const ledger& l) { return l.losses >= 3; }));
 }
@@ -210,14 +203,7 @@ TEST_F(data_plane_test, sends_what_was_sent_before_its_end) {
 TEST_F(data_plane_test, does_not_wait_at_its_end_for_a_node_that_has_ended) {
   auto mine = setup(0);
   mine.patience = mine.longest_flush = 1h;
-  add(mine);
-  add(setup(1));
-  meet();
-  attach(1, 4);
-  send(0, 0, 4, 1);
-  EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
-  planes[1].reset();
-  send(0, 0, 4, 2);
+  send_to_a_node_that_ends(mine);
   planes[0].reset();
   seen.note([](const ledger& l) { EXPECT_EQ(l.frames, 1u); });
 }

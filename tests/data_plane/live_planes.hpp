@@ -85,6 +85,17 @@ protected:
       for (const auto r : ranks_of(node))
         attach(node, r);
   }
+  /// Node 0 sends node 1 a frame that arrives, and another one when node 1 has ended.
+  void send_to_a_node_that_ends(const data_plane_setup& mine) {
+    add(mine);
+    add(setup(1));
+    meet();
+    attach(1, 4);
+    send(0, 0, 4, 1);
+    EXPECT_TRUE(seen.wait([](const ledger& l) { return l.frames == 1; }));
+    planes[1].reset();
+    send(0, 0, 4, 2);
+  }
   void meet() {
     for (auto& p : planes)
       p->meet(addresses);
