@@ -2,6 +2,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gossamer/base/vec_kernels.cpp"
+#include "gossamer/base/difference.hpp"
 #include "gossamer/base/vec.hpp"
 #include "gossamer/base/work.hpp"
 
@@ -83,6 +84,25 @@ float max_magnitude(const float* x, std::size_t size) {
   if (rest_is_nan || !hn::AllFalse(d, is_nan))
     return std::numeric_limits<float>::quiet_NaN();
   return std::fmax(rest, hn::GetLane(hn::MaxOfLanes(d, largest)));
+}
+
+float assign_difference(float* y, const float* a, const float* b, std::size_t size) {
+  const hn::ScalableTag<float> d;
+  const hn::RebindToSigned<decltype(d)> bits;
+  auto largest = hn::Zero(bits); // magnitudes are ordered as their bits, and NaN comes last
+  std::int32_t rest = 0;
+  for_each(
+      size, hn::Lanes(d),
+      [&](std::size_t i) {
+        const auto v = hn::Sub(hn::LoadU(d, a + i), hn::LoadU(d, b + i));
+        hn::StoreU(v, d, y + i);
+        largest = hn::Max(largest, hn::BitCast(bits, hn::Abs(v)));
+      },
+      [&](std::size_t i) {
+        y[i] = a[i] - b[i];
+        rest = std::max(rest, std::bit_cast<std::int32_t>(std::fabs(y[i])));
+      });
+  return std::bit_cast<float>(std::max(rest, hn::GetLane(hn::MaxOfLanes(bits, largest))));
 }
 
 /// Adds up numbers in the order that vec.hpp defines: fast on processors and on GPUs, and the same everywhere.
@@ -244,6 +264,7 @@ HWY_EXPORT(subtract);
 HWY_EXPORT(add_scaled);
 HWY_EXPORT(assign_scaled);
 HWY_EXPORT(max_magnitude);
+HWY_EXPORT(assign_difference);
 HWY_EXPORT(squared_distance);
 HWY_EXPORT(sum_of_squares);
 HWY_EXPORT(norms_of_rows);
@@ -272,6 +293,11 @@ void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexce
 float max_magnitude(std::span<const float> x) noexcept {
   count_arithmetic(x.size_bytes());
   return HWY_DYNAMIC_DISPATCH(max_magnitude)(x.data(), x.size());
+}
+
+float assign_difference(std::span<float> y, std::span<const float> a, std::span<const float> b) noexcept {
+  count_arithmetic(3 * y.size_bytes());
+  return HWY_DYNAMIC_DISPATCH(assign_difference)(y.data(), a.data(), b.data(), y.size());
 }
 
 double squared_distance(std::span<const float> x, std::span<const float> y) noexcept {

@@ -1,10 +1,10 @@
 // The extension module gossamer._gossamer: the command of Gossamer, with a model and data that Python holds.
 #include "gossamer/apps/embedded.hpp"
+#include "gossamer/base/difference.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -99,16 +99,6 @@ compute::evaluation evaluation_of(const nb::object& result) {
   return e;
 }
 
-/// to <- from - subtrahend, in one pass. @returns the largest magnitude of an element of it; NaN when any is NaN
-float difference(std::span<const float> from, std::span<const float> subtrahend, std::span<float> to) {
-  std::int32_t largest = 0; // magnitudes are ordered as their bits, and NaN comes last
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    to[i] = from[i] - subtrahend[i];
-    largest = std::max(largest, std::bit_cast<std::int32_t>(to[i]) & 0x7FFFFFFF);
-  }
-  return std::bit_cast<float>(largest);
-}
-
 class python_source {
 public:
   python_source(std::vector<std::string> names, std::vector<std::vector<std::size_t>> shapes, const input& initial,
@@ -183,8 +173,8 @@ public:
     vec g{j->x.pool().allocate(j->x.size() * sizeof(float))};
     const auto before = j->x.view(), after = std::span<const float>{now.data(), now.shape(0)};
     const auto moves = g.overwrite();
-    const auto farthest = difference(before.first(trained), after.first(trained), moves.first(trained));
-    const auto of_rest = difference(before.subspan(trained), after.subspan(trained), moves.subspan(trained));
+    const auto farthest = assign_difference(moves.first(trained), before.first(trained), after.first(trained));
+    const auto of_rest = assign_difference(moves.subspan(trained), before.subspan(trained), after.subspan(trained));
     j->x = {}; // the worker's model is its own again, and is updated in place
     hand_over(j, {std::move(g), loss}, std::isfinite(farthest) && std::isfinite(of_rest));
     return farthest != 0;

@@ -1,3 +1,4 @@
+#include "gossamer/base/difference.hpp"
 #include "gossamer/base/philox.hpp"
 #include "gossamer/base/vec.hpp"
 
@@ -82,6 +83,22 @@ TEST(max_magnitude, finds_the_largest_wherever_it_is) {
       ASSERT_TRUE(std::isinf(max_magnitude(v))) << size << " at " << at;
     }
   EXPECT_EQ(max_magnitude({}), 0.0f);
+}
+
+TEST(assign_difference, returns_the_largest_magnitude_wherever_it_is) {
+  for (std::size_t size : {1u, 15u, 16u, 33u, 100u})
+    for (std::size_t at = 0; at < size; ++at) {
+      std::vector<float> a(size, 0.5f), b(size, 1.0f), y(size);
+      b[at] = 4.5f;
+      ASSERT_EQ(assign_difference(y, a, b), 4.0f) << size << " at " << at;
+      for (std::size_t i = 0; i < size; ++i)
+        ASSERT_EQ(y[i], i == at ? -4.0f : -0.5f) << i;
+      b[at] = std::numeric_limits<float>::quiet_NaN();
+      ASSERT_TRUE(std::isnan(assign_difference(y, a, b))) << size << " at " << at;
+      b[at] = std::numeric_limits<float>::infinity();
+      ASSERT_TRUE(std::isinf(assign_difference(y, a, b))) << size << " at " << at;
+    }
+  EXPECT_EQ(assign_difference({}, {}, {}), 0.0f);
 }
 
 TEST(squared_distance, is_the_sum_of_squares) {
