@@ -65,6 +65,7 @@ worker_settings settings_with(std::uint64_t limit, std::uint64_t evaluation_step
   s.training.schedule = compute::make_schedule("inverse-sqrt:offset=1");
   s.training.lr = 0.5;
   s.training.updates_per_epoch = 2;
+  s.training.planned_epochs = static_cast<double>(limit);
   return s;
 }
 
