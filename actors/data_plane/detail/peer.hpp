@@ -91,7 +91,7 @@ private:
   std::unique_ptr<session> talk_;
   std::optional<refusal> given_up_; ///< the answer to a peer that connects again
   bool is_out_of_reach_ = false;    ///< for `patience` now
-  bool finishes_ = false;
+  bool finishes_ = false;           ///< the run is over here
   bool is_overdue_ = false;         ///< out of patience with the present connection, which is open: the last one
   std::uint64_t arrived_ = 0;       ///< chunks, when patience began
   bool has_been_heard_ = false;     ///< on some connection: it is a node of this run
