@@ -172,13 +172,13 @@ private:
     return answer{.body = w.encode_exactly(theta)};
   }
 
-  using push = std::pair<vec, std::uint64_t>; ///< x_i,p or D_i, and c_i
+  using pushed = std::pair<vec, std::uint64_t>; ///< x_i,p or D_i, and c_i
 
   vec theta_;
   fragments parts_;
   std::vector<std::uint64_t> versions_; ///< outer steps of each fragment
   std::vector<std::uint64_t> timed_;    ///< the version to which the fragment's grace leads; 0: none is under way
-  std::vector<std::map<rank, push>> batches_;
+  std::vector<std::map<rank, pushed>> batches_;
   std::map<rank, std::vector<std::uint64_t>> read_; ///< versions that learners have read last
   std::map<rank, vec> given_;                       ///< and the models, where `remembers_readers`
   std::map<rank, std::uint64_t> waiting_;           ///< fragments that unanswered learners have pushed
