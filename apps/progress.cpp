@@ -31,7 +31,7 @@ std::string percent(const std::optional<double>& share) {
 std::string clock(double s) {
   if (!std::isfinite(s))
     return "?";
-  const auto whole = static_cast<long>(std::ceil(s));
+  const auto whole = static_cast<long>(std::max(0.0, std::ceil(s)));
   return whole < 3600 ? fmt::format("{}:{:02}", whole / 60, whole % 60)
                       : fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
 }

@@ -89,6 +89,8 @@ void subtract(std::span<float> y, std::span<const float> x) noexcept;           
 void add_scaled(std::span<float> y, float a, std::span<const float> x) noexcept;    ///< y += a * x
 void assign_scaled(std::span<float> y, float a, std::span<const float> x) noexcept; ///< y = a * x
 float max_magnitude(std::span<const float> x) noexcept; ///< max |x_i|; 0 when empty; NaN when any x_i is NaN
+/// y = a - b. @returns max_magnitude(y)
+float assign_difference(std::span<float> y, std::span<const float> a, std::span<const float> b) noexcept;
 
 // Sums in double precision, in one order on all machines and on GPUs. Up to 4096 terms: 128 partial sums, of the terms
 // with equal i mod 128 in ascending order; then sum j gains sum j + 64 for j < 64, sum j + 32 for j < 32, and so on

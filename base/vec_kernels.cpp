@@ -2,7 +2,6 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "gossamer/base/vec_kernels.cpp"
-#include "gossamer/base/difference.hpp"
 #include "gossamer/base/vec.hpp"
 #include "gossamer/base/work.hpp"
 

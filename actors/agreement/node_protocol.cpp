@@ -65,10 +65,13 @@ node_protocol::orders node_protocol::on(const leader_report& m) {
 // -- workers of this process ------------------------------------------------------------------------------------------
 
 /// Returns null where this incarnation does not live here.
-node_protocol::resident* node_protocol::living(rank i, std::uint32_t incarnation) {
+bool node_protocol::lives_here(rank i, std::uint32_t incarnation) const {
   const auto found = residents_.find(i);
-  const bool is_here = found != residents_.end() && found->second.lives && found->second.incarnation == incarnation;
-  return is_here ? &found->second : nullptr;
+  return found != residents_.end() && found->second.lives && found->second.incarnation == incarnation;
+}
+
+node_protocol::resident* node_protocol::living(rank i, std::uint32_t incarnation) {
+  return lives_here(i, incarnation) ? &residents_.at(i) : nullptr;
 }
 
 node_protocol::orders node_protocol::on(const worker_holds& m) {

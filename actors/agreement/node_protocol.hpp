@@ -125,6 +125,7 @@ private:
     bool returns = false;                 ///< starts anew if it is too late to stay
   };
 
+  bool lives_here(rank i, std::uint32_t incarnation) const;
   resident* living(rank i, std::uint32_t incarnation);
   bool is_master(rank i) const { return run_->is_master(i); }
   bool synchronous() const { return run_->algorithm->traits.synchronous; }

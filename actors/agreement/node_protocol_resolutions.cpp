@@ -101,19 +101,13 @@ std::optional<consensus::candidacy> node_protocol::keep_seat(std::optional<node_
 }
 
 bool node_protocol::is_current(rank i, std::uint32_t life) const {
-  if (leader_)
-    return leader_->members().is_current(i, life);
-  const auto found = residents_.find(i);
-  return found != residents_.end() && found->second.lives && found->second.incarnation == life;
+  return leader_ ? leader_->members().is_current(i, life) : lives_here(i, life);
 }
 
 bool node_protocol::has_living_members() const {
   return std::ranges::any_of(delegate_.last().what.view.lives, [this](const auto& one) {
     const auto home = rules_->homes[one.first];
-    if (home != delegate_.self())
-      return !seats().is_gone(home);
-    const auto found = residents_.find(one.first);
-    return found != residents_.end() && found->second.lives && found->second.incarnation == one.second;
+    return home == delegate_.self() ? lives_here(one.first, one.second) : !seats().is_gone(home);
   });
 }
 

@@ -78,7 +78,7 @@ private:
   void knock() {
     door_ = door_interface::handle{};
     self_.emplace(control_.system);
-    door_ = connect(*self_, control_, settings_, std::chrono::milliseconds(0),
+    door_ = connect(self(), control_, settings_, std::chrono::milliseconds(0),
                     "gossamer launch and gossamer node --listen say where they lead");
     self()->monitor(door_);
   }

@@ -38,7 +38,7 @@ struct data_plane_setup {
   std::function<void(std::uint32_t node, std::string why)> complain;
   std::chrono::milliseconds patience{10'000};
   /// At the end, for what is left to send. A node that refuses connections then is over, and is not waited for.
-  std::chrono::milliseconds longest_flush{1'000};
+  std::chrono::milliseconds longest_flush = actors::longest_flush;
   /// Runs first on the thread of the data plane; its result is destroyed when the thread ends. May be empty.
   std::function<std::shared_ptr<void>()> on_thread = nullptr;
 };

@@ -2,7 +2,12 @@
 
 #include "gossamer/actors/frames/frame.hpp"
 
+#include <chrono>
+
 namespace gossamer::actors {
+
+/// Of what is left to send at the end.
+inline constexpr std::chrono::milliseconds longest_flush{1000};
 
 /// Limits on the bytes of a peer, so that no peer can make the data plane allocate without bound. They end at the
 /// workers, which keep frames out of turn (`channel`), and of lives that they have not heard of (`connections`).

@@ -36,16 +36,23 @@ rank worker::master(std::size_t k) const {
   return static_cast<rank>(ranks() + k);
 }
 
+namespace {
+
+double epoch_after(std::uint64_t updates, const worker_training& training) {
+  return static_cast<double>(updates) / training.updates_per_epoch + training.epochs_ahead;
+}
+
+/// The epoch in which the members of this view, all of them, begin a step.
+double epoch_of_all(const view& v, std::uint64_t step, const worker_training& training) {
+  const auto updates = static_cast<std::int64_t>(step * v.members.size()) + v.updates_ahead + training.updates_ahead;
+  return epoch_after(static_cast<std::uint64_t>(std::max<std::int64_t>(updates, 0)), training);
+}
+
+} // namespace
+
 double worker::epoch(std::uint64_t t) const {
   const auto& training = settings_.training;
-  const auto after = [&training](std::uint64_t updates) {
-    return static_cast<double>(updates) / training.updates_per_epoch + training.epochs_ahead;
-  };
-  if (!training.synchronous)
-    return after(std::max(t, updates_));
-  const auto& v = view_of(t);
-  const auto updates = static_cast<std::int64_t>(t * v.members.size()) + v.updates_ahead + training.updates_ahead;
-  return after(static_cast<std::uint64_t>(std::max<std::int64_t>(updates, 0)));
+  return training.synchronous ? epoch_of_all(view_of(t), t, training) : epoch_after(std::max(t, updates_), training);
 }
 
 float worker::learning_rate(std::uint64_t t) const {
@@ -298,10 +305,14 @@ void worker::begin_step(std::uint64_t t) {
   count_beginning(t);
   if (settings_.witness)
     settings_.witness->step_begins(id(), t, present());
-  const auto every = settings_.training.evaluation_steps;
-  // The final evaluation follows anyway; but not in a run that is interrupted and goes on.
-  const bool near_the_end = epoch(t + every / 2) >= settings_.training.planned_epochs;
-  if (settings_.training.synchronous && every != 0 && t % every == 0 && !near_the_end)
+  const auto& training = settings_.training;
+  // Near the planned end, where the final evaluation follows anyway. All workers must find the same: neither the
+  // present limit tells, which moves where the run is interrupted, nor a view that begins later.
+  const auto is_near_the_end = [&] {
+    return epoch_of_all(view_of(t), t + training.evaluation_steps / 2, training) >= training.planned_epochs;
+  };
+  if (training.synchronous && training.evaluation_steps != 0 && t % training.evaluation_steps == 0
+      && !is_near_the_end())
     take_snapshot(t);
   if (t != 0 && t == save_at_)
     host_.checkpoint(t);

@@ -1,6 +1,6 @@
 // The extension module gossamer._gossamer: the command of Gossamer, with a model and data that Python holds.
 #include "gossamer/apps/embedded.hpp"
-#include "gossamer/base/difference.hpp"
+#include "gossamer/base/vec.hpp"
 
 #include <fmt/format.h>
 

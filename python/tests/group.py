@@ -104,5 +104,6 @@ with torch.no_grad():
 with open(f"{out}-{run.rank}-{number}.json", "w") as file:
     what = {"steps": steps, "leads": run.leads, "held": held, "summary": run.summary, "accuracy": float(accuracy)}
     what["interrupted"] = interrupted
+    what["evaluation"] = run.evaluation if number == 0 else None  # the first process hears of it
     json.dump(what, file)
 distributed.destroy_process_group()

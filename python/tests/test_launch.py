@@ -54,6 +54,7 @@ def test_groups_of_processes_are_workers(launch, kind, algorithm):
     assert summary["end"] == "planned" and summary["workers"] == 2 and summary["test_accuracy"] > 0.9
     for speaker, other in workers:
         assert speaker["steps"] == other["steps"] and speaker["held"] == other["held"]
+        assert speaker["evaluation"][2:] == [summary["test_loss"], summary["test_accuracy"]]
     # Both processes of the group that leads hold the mean after the last evaluation.
     assert [one["accuracy"] for one in workers[0]] == [pytest.approx(summary["test_accuracy"], abs=1e-6)] * 2
     assert (workers[0][0]["held"] == workers[1][0]["held"]) == (algorithm == "all-reduce-sgd")

@@ -1,4 +1,3 @@
-#include "gossamer/base/difference.hpp"
 #include "gossamer/base/philox.hpp"
 #include "gossamer/base/vec.hpp"
 

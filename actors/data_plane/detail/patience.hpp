@@ -1,5 +1,7 @@
 #pragma once
 
+#include "gossamer/actors/data_plane/limits.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -14,7 +16,6 @@ inline constexpr std::chrono::milliseconds longest_connect{5000};          ///< 
 inline constexpr std::chrono::milliseconds pause_between_attempts{100};
 inline constexpr std::chrono::milliseconds longest_pause{1000};      ///< of those that double
 inline constexpr std::chrono::milliseconds pause_between_signs{500}; ///< of life, on a lane that has nothing to carry
-inline constexpr std::chrono::milliseconds longest_flush{1000};      ///< of what is left to send at the end
 
 inline constexpr std::chrono::milliseconds least_silence{2000}; ///< of the other machine, before a stream is broken
 
