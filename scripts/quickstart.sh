@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 scripts/install_dependencies.sh
 
-echo "Building the gossamer command in build/release: some three minutes on two processors"
+echo "Building the gossamer command in build/release: three to five minutes on two processors"
 if ! log=$(cmake --preset release -D GOSSAMER_TESTS=OFF -D GOSSAMER_BENCH=OFF 2>&1); then
   echo "$log" >&2
   exit 1
