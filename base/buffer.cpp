@@ -82,7 +82,7 @@ struct pool_core {
 
 } // namespace detail
 
-buffer::buffer(const buffer& other) noexcept : block_(other.block_), size_(other.size_) {
+buffer::buffer(const buffer& other) noexcept : block_(other.block_), begin_(other.begin_), size_(other.size_) {
   if (block_)
     block_->references.fetch_add(1, std::memory_order_relaxed);
 }
@@ -95,11 +95,19 @@ buffer::~buffer() {
   owner->put_back(block_);
 }
 
-const std::byte* buffer::data() const noexcept { return block_ ? block_->bytes() : nullptr; }
+const std::byte* buffer::data() const noexcept { return block_ ? block_->bytes() + begin_ : nullptr; }
 
-std::byte* buffer::data() noexcept { return block_ ? block_->bytes() : nullptr; }
+std::byte* buffer::data() noexcept { return block_ ? block_->bytes() + begin_ : nullptr; }
 
 bool buffer::unique() const noexcept { return !block_ || block_->references.load(std::memory_order_acquire) == 1; }
+
+buffer buffer::part(std::size_t begin, std::size_t size) const noexcept {
+  GOSSAMER_ASSERT(begin <= size_ && size <= size_ - begin, "a part of a buffer lies within it");
+  buffer result = *this;
+  result.begin_ += begin;
+  result.size_ = size;
+  return result;
+}
 
 void buffer::truncate(std::size_t size) noexcept {
   GOSSAMER_ASSERT(size <= size_, "a buffer is truncated to at most its size");

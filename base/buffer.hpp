@@ -17,7 +17,8 @@ struct pool_core;
 struct buffer_block;
 } // namespace detail
 
-/// A handle on reference-counted bytes, aligned to 64 bytes (a cache line and the widest SIMD register).
+/// A handle on reference-counted bytes, aligned to 64 bytes (a cache line and the widest SIMD register) unless they are
+/// a part of others.
 ///
 /// Copying a handle is O(1) and shares the bytes; the last handle returns them to their pool. A shared buffer must not
 /// be written: `unique()` says whether this handle is the only one. Models, gradients and packets travel between actors
@@ -31,9 +32,11 @@ public:
   buffer() noexcept = default;
   buffer(const buffer& other) noexcept;
   buffer(buffer&& other) noexcept
-      : block_(std::exchange(other.block_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : block_(std::exchange(other.block_, nullptr)), begin_(std::exchange(other.begin_, 0)),
+        size_(std::exchange(other.size_, 0)) {}
   buffer& operator=(buffer other) noexcept {
     std::swap(block_, other.block_);
+    std::swap(begin_, other.begin_);
     std::swap(size_, other.size_);
     return *this;
   }
@@ -49,6 +52,8 @@ public:
   bool unique() const noexcept;
   bool shares_with(const buffer& other) const noexcept { return block_ == other.block_; }
 
+  /// Returns a handle on `size` of these bytes, which keeps all of them. Requires begin + size <= this->size().
+  buffer part(std::size_t begin, std::size_t size) const noexcept;
   /// Forgets the bytes behind `size`, which must not exceed the present size.
   void truncate(std::size_t size) noexcept;
 
@@ -60,7 +65,7 @@ private:
   buffer(detail::buffer_block* block, std::size_t size) noexcept : block_(block), size_(size) {}
 
   detail::buffer_block* block_ = nullptr;
-  std::size_t size_ = 0;
+  std::size_t begin_ = 0, size_ = 0;
 };
 
 /// The allocator behind a pool: plain memory, unless the pool needs another kind.

@@ -49,6 +49,11 @@ public:
   std::span<const float> view() const { return {data(), size()}; }
   float operator[](std::size_t i) const { return data()[i]; }
 
+  /// Returns `size` elements from `begin` on, which share the storage. O(1) in the memory of the host.
+  vec part(std::size_t begin, std::size_t size) const {
+    return vec{storage().part(begin * sizeof(float), size * sizeof(float))};
+  }
+
   /// Returns the elements for writing; copies them first when the storage is shared.
   std::span<float> mutate();
   /// Returns elements for writing whose old values are not needed: fresh and unspecified when the storage is shared.

@@ -27,6 +27,8 @@ struct segment {
 
   std::span<const float> of(const vec& v) const { return v.view().subspan(begin, size); }
   std::span<float> of(vec& v) const { return v.mutate().subspan(begin, size); }
+  /// The same elements as a vector, which shares v's storage.
+  vec part_of(const vec& v) const { return v.part(begin, size); }
 
   friend bool operator==(const segment&, const segment&) = default;
 };

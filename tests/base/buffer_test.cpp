@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 namespace gossamer {
@@ -33,6 +34,31 @@ TEST(buffer, copies_share_and_the_last_one_gives_back) {
   EXPECT_EQ(pool.blocks_in_use(), 1u);
   a = {};
   EXPECT_EQ(pool.blocks_in_use(), 0u);
+}
+
+TEST(buffer, parts_are_some_of_its_bytes_and_keep_all) {
+  buffer_pool pool;
+  auto a = pool.allocate(100);
+  for (std::size_t i = 0; i < a.size(); ++i)
+    a.bytes()[i] = static_cast<std::byte>(i);
+  auto b = a.part(10, 50).part(5, 20);
+  EXPECT_EQ(b.size(), 20u);
+  EXPECT_EQ(b.bytes().front(), std::byte{15});
+  EXPECT_TRUE(a.shares_with(b));
+  EXPECT_FALSE(b.unique());
+  const auto moved = std::move(b), copied = moved;
+  a = {};
+  EXPECT_EQ(copied.bytes().back(), std::byte{34});
+  EXPECT_EQ(pool.blocks_in_use(), 1u);
+  EXPECT_EQ(pool.blocks_created(), 1u);
+}
+
+TEST(buffer, has_no_parts_beyond_its_end) {
+  buffer_pool pool;
+  const auto part = pool.allocate(100).part(40, 50);
+  EXPECT_EQ(part.part(50, 0).size(), 0u);
+  EXPECT_DEATH(std::ignore = part.part(51, 0), "within it");
+  EXPECT_DEATH(std::ignore = part.part(1, 50), "within it");
 }
 
 TEST(buffer, moved_from_is_empty) {

@@ -32,6 +32,21 @@ TEST(vec, writing_a_copy_leaves_the_original) {
   EXPECT_EQ(b[1], a[1]);
 }
 
+TEST(vec, a_part_shares_its_elements_until_one_of_them_is_written) {
+  buffer_pool pool;
+  vec a = ramp(pool, 10, 1);
+  vec middle = a.part(4, 3);
+  EXPECT_EQ(middle, (vec{pool, std::vector<float>{1, 2, 3}}));
+  EXPECT_TRUE(middle.storage().shares_with(a.storage()));
+  middle += middle;
+  EXPECT_EQ(middle, (vec{pool, std::vector<float>{2, 4, 6}}));
+  EXPECT_EQ(a, ramp(pool, 10, 1));
+
+  const vec kept = a.part(8, 2);
+  a.overwrite()[8] = 100;
+  EXPECT_EQ(kept, (vec{pool, std::vector<float>{5, 6}}));
+}
+
 // The kernels equal the plain loops bit for bit, including the elements behind the last whole register.
 TEST(vec, arithmetic_equals_scalar_loops) {
   buffer_pool pool;
