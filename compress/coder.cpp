@@ -8,6 +8,13 @@
 
 namespace gossamer::compress {
 
+void coder::decode_into(std::span<float> to, const packet& p) const {
+  if (const auto blocks = detail::packet_blocks::of(p, known_))
+    blocks->read(0, to);
+  else
+    std::ranges::copy(compress::decode(p, known_).view(), to.begin());
+}
+
 vec coder::mean(std::span<const packet> packets) const {
   std::vector<detail::packet_blocks> all;
   for (const auto& p : packets) {

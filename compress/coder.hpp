@@ -31,6 +31,10 @@ public:
   /// @error errc::bad_packet as `compress::decode`, unless a derived class says otherwise
   virtual vec decode(const packet& p) const { return compress::decode(p, known_); }
 
+  /// Writes C(v) to the memory of the host.
+  /// @param to as many elements as the packet has. @error as `compress::decode`
+  virtual void decode_into(std::span<float> to, const packet& p) const;
+
   /// (1/n) (C_1 + ... + C_n), the vectors of n packets, added in their order with one rounding an operation: the same
   /// bits as sums of decoded vectors, in one pass over the packets where their codecs can be read in blocks.
   /// @param packets at least one, all of one size. @error as `decode`

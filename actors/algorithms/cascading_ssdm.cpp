@@ -26,10 +26,7 @@ class cascade final : public dense_sum {
 public:
   cascade(worker& w, const compress::codec& c, const vec& v) : dense_sum(w, v), worker_(w), codec_(c) {}
 
-  packet partial(segment s, std::uint32_t) override {
-    auto pool = sum().pool();
-    return worker_.encode(codec_, vec{pool, value(s)});
-  }
+  packet partial(segment s, std::uint32_t) override { return worker_.encode(codec_, value(s)); }
   void complete(segment s) override {
     final_ = partial(s, 0);
     store(s, final_);

@@ -11,9 +11,9 @@ void dense_sum::begin(std::uint32_t) {
   sum_ = vec{own_.pool().allocate(size() * sizeof(float))};
 }
 
-std::span<const float> dense_sum::value(segment s) const {
+vec dense_sum::value(segment s) const {
   const auto found = std::find_if(pieces_.rbegin(), pieces_.rend(), [s](const piece& p) { return p.where.holds(s); });
-  return found == pieces_.rend() ? s.of(own_) : found->sum.view().subspan(s.begin - found->where.begin, s.size);
+  return found == pieces_.rend() ? s.part_of(own_) : found->sum.part(s.begin - found->where.begin, s.size);
 }
 
 std::optional<vec> dense_sum::take_piece(segment s) {
@@ -25,33 +25,31 @@ std::optional<vec> dense_sum::take_piece(segment s) {
   return sum;
 }
 
-packet dense_sum::copy(std::span<const float> values) const {
-  auto pool = own_.pool();
-  return worker_.encode_exactly(vec{pool, values});
-}
-
 packet dense_sum::partial(segment s, std::uint32_t) {
   const auto whole = take_piece(s);
-  return whole ? worker_.encode_exactly(*whole) : copy(value(s));
+  return worker_.encode_exactly(whole ? *whole : value(s));
 }
 
 void dense_sum::merge(segment s, packet received, contributors) {
   vec sum = worker_.decode(received, s.size);
   received = {}; // leaves `sum` as the only owner of the elements
-  add(sum.mutate(), value(s));
+  add(sum.mutate(), value(s).view());
   std::erase_if(pieces_, [s](const piece& p) { return p.where == s; });
   pieces_.push_back({s, std::move(sum)});
 }
 
 void dense_sum::complete(segment s) {
-  std::ranges::copy(value(s), s.of(sum_).begin());
+  std::ranges::copy(value(s).view(), s.of(sum_).begin());
   if (auto whole = take_piece(s))
     complete_.push_back({s, *std::move(whole)});
 }
 
 packet dense_sum::result(segment s) {
   const auto found = std::ranges::find(complete_, s, &piece::where);
-  return found == complete_.end() ? copy(s.of(sum())) : worker_.encode_exactly(found->sum);
+  if (found != complete_.end())
+    return worker_.encode_exactly(found->sum);
+  auto pool = own_.pool();
+  return worker_.encode_exactly(vec{pool, s.of(sum())}); // the rest of the sum is still to be written
 }
 
 void dense_sum::store(segment s, const packet& received) {

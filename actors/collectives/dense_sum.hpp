@@ -27,7 +27,7 @@ public:
 
 protected:
   /// The value of the segment so far; at first the worker's own part.
-  std::span<const float> value(segment s) const;
+  vec value(segment s) const;
 
 private:
   /// A received part with the worker's own part added in place: it is sent on without a copy.
@@ -36,7 +36,6 @@ private:
     vec sum;
   };
   std::optional<vec> take_piece(segment s);
-  packet copy(std::span<const float> values) const;
 
   const worker& worker_;
   vec own_, sum_;

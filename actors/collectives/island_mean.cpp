@@ -100,25 +100,26 @@ task<island_average> average_on_island(worker& w, vec v, std::uint64_t t) {
   if (M == 1)
     co_return {std::move(v)};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
-  auto pool = v.pool();
-  const auto copy_of = [&](segment s) { return vec{pool, s.of(std::as_const(v))}; };
+  vec mean{v.pool().allocate(v.size() * sizeof(float))};
   const tag to_owner{frame_kind::reduce_segment, t}, from_owner{frame_kind::gather_segment, t};
   for (const auto k : here.others())
-    w.send(members[k], to_owner, w.encode_exactly(copy_of(segment_of(k))));
-  const vec mine = copy_of(segment_of(m));
+    w.send(members[k], to_owner, w.encode_exactly(segment_of(k).part_of(v)));
+  const vec mine = segment_of(m).part_of(v);
   auto own = co_await mean_of_own_segment(w, members, mine, t);
   const auto packed = w.encode_exactly(own.mean);
   for (const auto k : here.others())
     w.send(members[k], from_owner, packed);
-  std::ranges::copy(own.mean.view(), segment_of(m).of(v).begin());
+  std::ranges::copy(own.mean.view(), segment_of(m).of(mean).begin());
   for (const auto k : here.others()) {
     const auto received = co_await w.receive(members[k], from_owner);
-    if (received)
-      std::ranges::copy(w.decode(received->body, segment_of(k).size).view(), segment_of(k).of(v).begin());
-    else
+    if (received) {
+      w.decode_into(segment_of(k).of(mean), received->body);
+    } else {
+      std::ranges::copy(segment_of(k).of(std::as_const(v)), segment_of(k).of(mean).begin());
       own.complete = false;
+    }
   }
-  co_return {std::move(v), own.complete};
+  co_return {std::move(mean), own.complete};
 }
 
 task<island_average> as_the_head_has_it(worker& w, island_average own, std::uint64_t t) {

@@ -64,8 +64,7 @@ vec master::own_part(const worker& w, const remembered_model& known, std::size_t
                 fmt::format("a worker remembers a model of {} elements, whose part for master {} has {} instead of {}",
                             known.model.size(), w.id() - w.master(0), part.size, size),
                 "all nodes of a run must be of the same version");
-  auto pool = known.model.pool();
-  return vec{pool, part.of(known.model)};
+  return part.part_of(known.model);
 }
 
 parameter quorum(std::string meaning) {

@@ -13,10 +13,9 @@ struct packed_round {
   vec lacked; ///< what that of the mean lacks in this worker's segment; 0 elsewhere
 };
 
-void write(vec& into, segment s, const vec& values) { std::ranges::copy(values.view(), s.of(into).begin()); }
-
 /// @param owed f, which the mean in this worker's segment takes up; null: errors are not wanted
-task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v, const vec* owed, std::uint64_t t) {
+task<std::optional<packed_round>> try_round(worker& w, member_group among, const vec v, const vec* owed,
+                                            std::uint64_t t) {
   const auto& members = among.members;
   const ring here{w.id(), members};
   const auto M = here.size, m = here.position;
@@ -24,14 +23,15 @@ task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v
   const tag from_owner{frame_kind::gather_segment, t, 0, among.view};
   const auto segment_of = [&](std::size_t k) { return segment{0, v.size()}.part(k, M); };
   auto pool = v.pool();
-  packed_round result{
-      .mean = vec{pool, v.size()}, .sent = owed ? zeros_like(v) : vec{}, .lacked = owed ? zeros_like(v) : vec{}};
+  packed_round result{.mean = vec{pool.allocate(v.size() * sizeof(float))},
+                      .sent = owed ? zeros_like(v) : vec{},
+                      .lacked = owed ? zeros_like(v) : vec{}};
 
   std::vector<packet> parts(M);
   for (std::size_t k = 0; k < M; ++k) {
-    parts[k] = w.encode(vec{pool, segment_of(k).of(v)});
+    parts[k] = w.encode(segment_of(k).part_of(v));
     if (owed)
-      write(result.sent, segment_of(k), w.decode(parts[k], segment_of(k).size));
+      w.decode_into(segment_of(k).of(result.sent), parts[k]);
   }
   for (const auto k : here.others())
     w.send(members[k], to_owner, std::move(parts[k]));
@@ -46,20 +46,21 @@ task<std::optional<packed_round>> try_round(worker& w, member_group among, vec v
     vec mine = w.mean(parts, segment_of(m).size);
     parts.clear();
     if (owed)
-      mine += vec{pool, segment_of(m).of(*owed)};
+      mine += segment_of(m).part_of(*owed);
     const auto own = w.encode(mine);
     for (const auto k : here.others())
       w.send(members[k], from_owner, own);
-    const vec delivered = w.decode(own, segment_of(m).size);
-    write(result.mean, segment_of(m), delivered);
-    if (owed)
-      write(result.lacked, segment_of(m), mine - delivered);
+    w.decode_into(segment_of(m).of(result.mean), own);
+    if (owed) {
+      mine -= segment_of(m).part_of(result.mean);
+      std::ranges::copy(mine.view(), segment_of(m).of(result.lacked).begin());
+    }
   }
   for (const auto k : here.others()) {
     const auto received = co_await w.receive(members[k], from_owner);
     if (!received)
       co_return std::nullopt;
-    write(result.mean, segment_of(k), w.decode(received->body, segment_of(k).size));
+    w.decode_into(segment_of(k).of(result.mean), received->body);
   }
   co_return result;
 }

@@ -27,6 +27,10 @@ public:
     const call timing{*this, coding::decode};
     return inner_->decode(p);
   }
+  void decode_into(std::span<float> to, const packet& p) const override {
+    const call timing{*this, coding::decode};
+    inner_->decode_into(to, p);
+  }
   vec mean(std::span<const packet> packets) const override {
     const call timing{*this, coding::decode};
     return inner_->mean(packets);

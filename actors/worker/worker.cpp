@@ -157,6 +157,13 @@ vec worker::decode(const packet& p, std::size_t size) const {
   return settings_.packing.coder->decode(p);
 }
 
+void worker::decode_into(std::span<float> to, const packet& p) const {
+  expect_size(p, to.size());
+  count_decoding(p.codec, p.elements);
+  const metered unmetered{nullptr};
+  settings_.packing.coder->decode_into(to, p);
+}
+
 void worker::send(rank to, tag label, packet body) {
   if (!is_known(label.kind)) // another process would refuse it
     throw error(errc::usage,

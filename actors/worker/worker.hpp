@@ -156,6 +156,8 @@ public:
   [[nodiscard]] vec decode(const packet& p) const { return decode(p, model().size()); }
   /// @error errc::bad_packet also if the vector does not have this size
   [[nodiscard]] vec decode(const packet& p, std::size_t size) const;
+  /// Writes the vector to the memory of the host. @error as `decode`, for another size than that of `to`
+  void decode_into(std::span<float> to, const packet& p) const;
   /// (1/n) times the sum of the vectors in n packets, added in their order: the same bits on every worker that has
   /// them. @error as `decode`
   [[nodiscard]] vec mean(std::span<const packet> packets) const { return mean(packets, model().size()); }

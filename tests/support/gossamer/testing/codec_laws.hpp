@@ -189,6 +189,9 @@ TEST_P(codec_law, decoding_gives_a_finite_vector_of_the_same_size_also_after_a_j
     ASSERT_EQ(v.size(), values.size());
     EXPECT_TRUE(std::ranges::all_of(v.view(), [](float x) { return std::isfinite(x); }));
     EXPECT_EQ(decode(read(pool_, write(p).bytes())), v);
+    std::vector<float> written(v.size());
+    coder{known()}.decode_into(written, p);
+    EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span{written}), v.storage().bytes()));
   }
 }
 
@@ -307,6 +310,11 @@ TEST_P(codec_law, the_same_call_gives_the_same_bytes) {
   EXPECT_TRUE(
       std::ranges::equal(write(encode(v, 5)).bytes(),
                          write(make(GetParam().spec)->encode(vec{pool_, v.view()}, law_randomness, 5)).bytes()));
+  auto longer = law_values(3); // the same elements elsewhere in a block
+  longer.insert(longer.end(), v.view().begin(), v.view().end());
+  longer.push_back(1e30f);
+  const vec part = vec{pool_, longer}.part(3, v.size());
+  EXPECT_TRUE(std::ranges::equal(write(encode(v, 5)).bytes(), write(encode(part, 5)).bytes()));
 }
 
 TEST_P(codec_law, another_step_gives_other_bytes_unless_deterministic) {
