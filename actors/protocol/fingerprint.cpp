@@ -22,20 +22,15 @@ std::uint64_t hash_of(const std::vector<T, Allocator>& values, std::uint64_t bef
   return XXH3_64bits_withSeed(values.data(), values.size() * sizeof(T), seed_of(values.size(), before));
 }
 
-/// Hashes the values that bytes stand for, so that samples have the same hash however they are kept.
-std::uint64_t hash_of_bytes(const compute::dataset& d, std::uint64_t before) {
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state{XXH3_createState(), &XXH3_freeState};
-  XXH3_64bits_reset_withSeed(state.get(), seed_of(d.bytes.all.size(), before));
-  std::vector<float> row(d.features);
-  for (std::size_t i = 0; i < d.samples; ++i) {
-    d.copy_row(i, row);
-    XXH3_64bits_update(state.get(), row.data(), row.size() * sizeof(float));
-  }
-  return XXH3_64bits_digest(state.get());
+/// Hashes bytes and what they stand for: that takes a fifth of the time of hashing their values.
+std::uint64_t hash_of(const compute::byte_features& features, std::uint64_t before) {
+  static_assert(sizeof(compute::byte_scale) == 3 * sizeof(float)); // no bytes between
+  const auto bytes = features.all;
+  return hash_of(features.scales, XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed_of(bytes.size(), before)));
 }
 
 std::uint64_t hash_of(const compute::dataset& d, std::uint64_t before) {
-  auto hash = d.bytes.empty() ? hash_of(d.dense, before) : hash_of_bytes(d, before);
+  auto hash = d.bytes.empty() ? hash_of(d.dense, before) : hash_of(d.bytes, before);
   for (const auto* part : {&d.values, &d.targets})
     hash = hash_of(*part, hash);
   hash = hash_of(d.columns, hash_of(d.row_start, hash));

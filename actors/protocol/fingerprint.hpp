@@ -20,7 +20,7 @@ struct fingerprint {
   std::uint64_t features = 0; ///< number per sample
   std::uint64_t classes = 0;
   std::uint64_t dimension = 0; ///< parameters of the model
-  std::uint64_t data = 0;      ///< XXH3 of the content of both sets, however a file spelt it
+  std::uint64_t data = 0;      ///< XXH3 of the content of both sets, as it is kept, however a file spelt it
   std::uint64_t initial = 0;   ///< XXH3 of the model before the first step, which mathematical libraries may round
                                ///< differently
 

@@ -124,12 +124,23 @@ TEST(fingerprint, tells_when_the_data_differ) {
   EXPECT_THAT(differences(of(small()), fingerprint_of(e)), ElementsAre(HasSubstr("the initial model")));
 }
 
-TEST(fingerprint, is_the_same_however_samples_are_kept) {
-  auto bytes = *prepare(small()), floats = bytes;
+TEST(fingerprint, tells_when_bytes_or_their_values_differ) {
+  const auto other_content = ElementsAre(HasSubstr("the content of the data"));
+  auto bytes = *prepare(small()), copies = bytes;
   bytes.data.train = support::with_bytes(bytes.data.train, {{.divisor = 255, .mean = 0.3f, .deviation = 0.7f}});
-  floats.data.train = support::as_floats(bytes.data.train);
-  EXPECT_THAT(differences(fingerprint_of(bytes), fingerprint_of(floats)), IsEmpty());
-  EXPECT_THAT(differences(of(small()), fingerprint_of(bytes)), ElementsAre(HasSubstr("the content of the data")));
+  copies.data.train = support::with_bytes(copies.data.train, bytes.data.train.bytes.scales);
+  EXPECT_THAT(differences(fingerprint_of(bytes), fingerprint_of(copies)), IsEmpty());
+  EXPECT_THAT(differences(of(small()), fingerprint_of(bytes)), other_content);
+
+  copies.data.train.bytes.scales.front().deviation = 0.6f;
+  EXPECT_THAT(differences(fingerprint_of(bytes), fingerprint_of(copies)), other_content);
+
+  const auto& all = bytes.data.train.bytes.all;
+  compute::large_vector<std::uint8_t> changed(all.begin(), all.end());
+  changed[3] ^= 1;
+  copies.data.train.bytes = compute::features_in(std::move(changed));
+  copies.data.train.bytes.scales = bytes.data.train.bytes.scales;
+  EXPECT_THAT(differences(fingerprint_of(bytes), fingerprint_of(copies)), other_content);
 }
 
 TEST(fingerprint, tells_when_the_models_to_start_from_differ) {
