@@ -69,7 +69,7 @@ private:
       if (answers[k].body.elements == 0)
         return false;
       updates_ = nearest(updates_, answers[k].label.part);
-      std::ranges::copy(w.decode(answers[k].body, mine.size).view(), mine.of(x_).begin());
+      w.decode_into(mine.of(x_), answers[k].body);
     }
     return true;
   }
@@ -78,9 +78,8 @@ private:
 
   task<std::vector<frame>> push(worker& w, server_request what) {
     std::vector<packet> parts(w.masters());
-    auto pool = x_.pool();
     for (std::size_t k = 0; k < parts.size() && !gradient_.empty(); ++k)
-      parts[k] = w.encode(vec{pool, part(w, k).of(gradient_)});
+      parts[k] = w.encode(part(w, k).part_of(gradient_));
     auto answers = co_await ask_all(w, requests_ + 1, what, std::move(parts));
     ++requests_; // only now: a run that goes on from a checkpoint repeats an unanswered question
     co_return answers;

@@ -52,9 +52,7 @@ packet dense_sum::result(segment s) {
   return worker_.encode_exactly(vec{pool, s.of(sum())}); // the rest of the sum is still to be written
 }
 
-void dense_sum::store(segment s, const packet& received) {
-  std::ranges::copy(worker_.decode(received, s.size).view(), s.of(sum_).begin());
-}
+void dense_sum::store(segment s, const packet& received) { worker_.decode_into(s.of(sum_), received); }
 
 namespace {
 

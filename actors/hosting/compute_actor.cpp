@@ -16,7 +16,8 @@ void answer(this_actor self, std::chrono::duration<double> fair_time) {
   if (const auto& told = self->state.setup.on_gradient)
     told(result.step, self->clock().now() - work.began);
   if (work.slower == 1) {
-    self->send(work.asker, std::move(result));
+    lent_thread here{self->system(), {work.asker}, 1}; // then the next gradient begins
+    here.send(work.asker, std::move(result));
     return;
   }
   const auto missing =

@@ -56,8 +56,8 @@ struct compute_state {
 };
 
 /// Computes the gradients of one worker, in a thread of its own unless the program computes them elsewhere: answers
-/// each `gradient_job` with a `gradient_result`, one after the other. While a GPU computes, the thread is free; the
-/// GPU's driver tells this actor when it has done.
+/// each `gradient_job` with a `gradient_result`, one after the other. The worker goes on in that thread, unless it has
+/// a thread of its own. While a GPU computes, the thread is free; the GPU's driver tells this actor when it has done.
 caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup);
 
 } // namespace gossamer::actors

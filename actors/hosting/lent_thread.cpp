@@ -7,12 +7,11 @@ namespace gossamer::actors {
 namespace {
 
 constexpr std::size_t messages_a_lent_turn = 8;
-constexpr int most_turns = 16; // the thread has work of its own
 
 } // namespace
 
-lent_thread::lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run)
-    : caf::execution_unit(&system) {
+lent_thread::lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run, int turns)
+    : caf::execution_unit(&system), turns_(turns) {
   system.registry().inc_running(); // as an actor that the system waits for
   for (const auto& one : may_run)
     may_run_.push_back(dynamic_cast<caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(one)));
@@ -29,7 +28,7 @@ void lent_thread::run() {
   for (int turn = 0; !ready_.empty(); ++turn) {
     auto* const one = ready_.front();
     ready_.pop_front();
-    if (turn >= most_turns) {
+    if (turn >= turns_) { // the thread has work of its own
       system().scheduler().enqueue(one);
       continue;
     }

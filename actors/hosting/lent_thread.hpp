@@ -8,15 +8,17 @@
 
 namespace gossamer::actors {
 
-/// Runs some actors in a thread that is none of the scheduler's, for as long as they wake each other up. To wake a
-/// thread of the scheduler takes 50 us and more, twice for a gradient that is computed in that thread.
+/// Runs some actors in a thread that is none of the scheduler's, for as long as they wake each other up and not much
+/// longer. To wake a thread of the scheduler takes 50 us and more, twice for a gradient that is computed in that
+/// thread.
 ///
 /// The system does not end before this object does, although the last of its actors may end in here.
 /// Threads: it belongs to the one that made it.
 class lent_thread final : public caf::execution_unit {
 public:
-  /// @param may_run none of them has a thread of its own
-  lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run);
+  /// @param may_run those that have a thread of their own go on there
+  /// @param turns how often an actor runs here, for a few messages each, before the scheduler goes on with it
+  lent_thread(caf::actor_system& system, std::initializer_list<caf::actor> may_run, int turns = 16);
   lent_thread(const lent_thread&) = delete;
   lent_thread& operator=(const lent_thread&) = delete;
   ~lent_thread() override { system().registry().dec_running(); }
@@ -37,6 +39,7 @@ private:
 
   std::vector<const caf::resumable*> may_run_;
   std::deque<caf::resumable*> ready_;
+  int turns_;
 };
 
 } // namespace gossamer::actors
