@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_douillard2023_h {
 
 constexpr auto diloco = "DiLoCo", local = "local SGD";
 constexpr auto perplexity = "test perplexity";
@@ -99,9 +99,10 @@ std::vector<shape> shapes_of(const periods& h, const std::vector<int>& losses, b
   };
 }
 
-} // namespace
+} // namespace words_of_douillard2023_h
 
 reproduction douillard2023_h(bool quick) {
+  using namespace words_of_douillard2023_h;
   const auto h = quick ? periods{5, 10, 20, 100} : periods{10, 50, 100, 500};
   const auto losses = quick ? std::vector{50} : std::vector{30, 50};
   reproduction r{

@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_douillard2025_table4 {
 
 constexpr std::array levels{50, 80, 90, 95, 99};
 using gigabits = std::array<double, levels.size()>;
@@ -95,9 +95,10 @@ constexpr const char* differences =
     "smaller. bfloat16 stands for its 16 bits. In the paper the sum of a layer begins when its part of the backward "
     "pass is done, two thirds of a step; here an exchange begins behind the whole gradient.";
 
-} // namespace
+} // namespace words_of_douillard2025_table4
 
 reproduction douillard2025_table4(bool quick) {
+  using namespace words_of_douillard2025_table4;
   const double elements = quick ? 1e4 : 1e5; // that stand for the parameters
   reproduction r{
       .name = "douillard2025-table4",

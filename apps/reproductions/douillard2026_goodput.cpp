@@ -11,7 +11,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_douillard2026_goodput {
 
 constexpr std::size_t slices = 16; ///< of chips; each group has as many
 constexpr double gradient_s = 3, repair_s = 60;
@@ -161,9 +161,10 @@ std::vector<shape> shapes_of(const std::vector<const char*>& dying, bool quick) 
           {"and more than those that do not wait", more(die, pairs, 0)}};
 }
 
-} // namespace
+} // namespace words_of_douillard2026_goodput
 
 reproduction douillard2026_goodput(bool quick) {
+  using namespace words_of_douillard2026_goodput;
   const double until_s = quick ? 3000 : 24000;
   const auto dying =
       quick ? std::vector{"many (27 %)", "most (18 %)"} : std::vector{"few", "many (27 %)", "most (18 %)"};

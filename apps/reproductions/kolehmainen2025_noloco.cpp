@@ -9,7 +9,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_kolehmainen2025_noloco {
 
 constexpr auto diloco = "DiLoCo", noloco = "NoLoCo";
 
@@ -45,9 +45,10 @@ constexpr const char* differences =
     "all-reduce, log2 n hops each way; DiLoCo's ring here has 2(n-1) hops, so that its exchange is compared with the "
     "tree's hops and not with its own.";
 
-} // namespace
+} // namespace words_of_kolehmainen2025_noloco
 
 reproduction kolehmainen2025_noloco(bool quick) {
+  using namespace words_of_kolehmainen2025_noloco;
   const std::uint64_t period = quick ? 20 : 100;
   const auto sizes = quick ? std::array<std::size_t, 3>{8, 16, 64} : std::array<std::size_t, 3>{64, 256, 1024};
   const auto most = fmt::format("{}", sizes.back()), least = fmt::format("{}", sizes.front());

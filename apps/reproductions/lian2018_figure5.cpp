@@ -9,7 +9,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_lian2018_figure5 {
 
 constexpr auto all_reduce = "AllReduce-SGD", d_psgd = "D-PSGD", eamsgd = "EAMSGD", ad_psgd = "AD-PSGD";
 constexpr auto resnet = "ResNet-20", vgg = "VGG";
@@ -66,9 +66,10 @@ std::vector<variant> models_with(const std::vector<std::size_t>& counts) {
   return settings;
 }
 
-} // namespace
+} // namespace words_of_lian2018_figure5
 
 reproduction lian2018_figure5(bool quick) {
+  using namespace words_of_lian2018_figure5;
   const auto counts = quick ? std::vector<std::size_t>{1, 16} : std::vector<std::size_t>{1, 16, 32, 64, 128};
   const double equal = quick ? 1.1 : 1;
   /// The greatest quotient of two speed-ups, for all numbers of workers above one, is at most a bound.

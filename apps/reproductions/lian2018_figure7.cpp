@@ -5,7 +5,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_lian2018_figure7 {
 
 constexpr auto ad = "AD-PSGD", all_reduce = "AllReduce", d_psgd = "D-PSGD", often = "EAMSGD, su = 1",
                seldom = "EAMSGD, su = 16";
@@ -41,9 +41,10 @@ constexpr const char* changes =
     "on a ring, AD-PSGD's loss was 1.30 times as high with links 100 times slower, where 1.25 is allowed; on "
     "the exponential graph, in a run that was seen, 1.21 times. That averagings are counted is new.";
 
-} // namespace
+} // namespace words_of_lian2018_figure7
 
 reproduction lian2018_figure7(bool quick) {
+  using namespace words_of_lian2018_figure7;
   const double same = quick ? 1.3 : 1.1, robust = quick ? 2 : 1.25, worse = quick ? 1.02 : 1.25;
   const double suffers = quick ? 1.5 : 2;
   const auto seconds = steady_seconds_per_epoch().name;

@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_lian2018_table2 {
 
 constexpr auto all_reduce = "AllReduce-SGD", d_psgd = "D-PSGD", eamsgd = "EAMSGD", ad_psgd = "AD-PSGD";
 constexpr auto vgg = "in VGG's place", resnet = "in ResNet-20's place";
@@ -24,9 +24,10 @@ constexpr const char* changes =
     "0.2, which EAMSGD and others chose. Now differences are taken seed by seed, of 5 seeds and both models, on 8,000 "
     "test samples, and the whole interval has to lie below 2 points; the rates go from 0.01 to 0.4.";
 
-} // namespace
+} // namespace words_of_lian2018_table2
 
 reproduction lian2018_table2(bool quick) {
+  using namespace words_of_lian2018_table2;
   const auto accuracy = test_accuracy().name;
   static const std::vector<std::string> models{vgg, resnet};
   /// Over both models, AllReduce's accuracy is at most `margin` above this method's.

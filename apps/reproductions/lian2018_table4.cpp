@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_lian2018_table4 {
 
 constexpr auto ad = "AD-PSGD", all_reduce = "AllReduce", d_psgd = "D-PSGD";
 constexpr double epoch_samples = 50'000; ///< CIFAR-10's
@@ -77,9 +77,10 @@ verdict averages(const findings& f) {
   });
 }
 
-} // namespace
+} // namespace words_of_lian2018_table4
 
 reproduction lian2018_table4(bool quick) {
+  using namespace words_of_lian2018_table4;
   const double little = quick ? 1.3 : 1.1, equal = quick ? 1.2 : 1.05, robust = quick ? 2 : 1.25;
   const double at_5 = quick ? 2 : 3, at_100 = quick ? 20 : 50, orders = quick ? 15 : 30, least = quick ? 11 : 13;
   const auto seconds = epoch_seconds().name;

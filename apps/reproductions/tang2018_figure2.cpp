@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_tang2018_figure2 {
 
 constexpr auto good = "1.4 Gb/s, 0.13 ms", slow = "1.4 Gb/s, 20 ms", bad = "5 Mb/s, 20 ms";
 constexpr auto central = "all-reduce, 32 bits", gossip = "D-PSGD, 32 bits", dcd = "DCD-PSGD, 8 bits",
@@ -31,9 +31,10 @@ constexpr const char* changes =
     "losses had to be equal within 0.05 in the end, where they are 0.004, so that nearly anything would have "
     "passed. Now it is the epochs until 0.01.";
 
-} // namespace
+} // namespace words_of_tang2018_figure2
 
 reproduction tang2018_figure2(bool quick) {
+  using namespace words_of_tang2018_figure2;
   const double level = quick ? 0.5 : 0.1;
   const double same = quick ? 1.5 : 1.25; ///< factor between times that count as equal
   const double much = quick ? 1.5 : 2;

@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_tang2018_figure3 {
 
 constexpr auto central = "all-reduce, 32 bits", gossip = "D-PSGD, 32 bits", small = "ECD-PSGD, 8 bits";
 constexpr double workers = 8, weights = 270'310, iterations = 49, computing_s = 4;
@@ -71,9 +71,10 @@ constexpr const char* differences =
     "all-reduce; latency + 2 S / B for gossip, a quarter of S with 8 bits, and nothing for what computing hides. 8 "
     "bits are those of ECD-PSGD; DCD-PSGD sends as many.";
 
-} // namespace
+} // namespace words_of_tang2018_figure3
 
 reproduction tang2018_figure3(bool quick) {
+  using namespace words_of_tang2018_figure3;
   const auto time = seconds_per_epoch().name;
   const double much = quick ? 1.5 : 2, same = quick ? 1.3 : 1.2; ///< the greatest factors between equal times
   const auto all = grid(quick);

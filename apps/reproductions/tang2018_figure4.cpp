@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_tang2018_figure4 {
 
 constexpr auto central = "all-reduce, 32 bits", dcd = "Algorithm 1 (DCD-PSGD)", ecd = "Algorithm 2 (ECD-PSGD)";
 
@@ -62,9 +62,10 @@ verdict slow_with_4_bits(const findings& f, const measure& epochs, const std::ve
   return each(rates, [&](auto* rate) { return surely_at_least(slower(f, epochs, dcd, 4, rate), times); });
 }
 
-} // namespace
+} // namespace words_of_tang2018_figure4
 
 reproduction tang2018_figure4(bool quick) {
+  using namespace words_of_tang2018_figure4;
   const double same = quick ? 1.5 : 1.25; ///< factor between epochs that count as equal
   const auto rates = quick ? std::vector{"0.1"} : std::vector{"0.02", "0.05"};
   const auto epochs = epochs_until(0.5), late = epochs_until(quick ? 0.4 : 0.2);

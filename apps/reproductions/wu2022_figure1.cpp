@@ -6,7 +6,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_wu2022_figure1 {
 
 using actors::experiment;
 
@@ -101,9 +101,10 @@ constexpr const char* changes =
     "SSDM's server sent the model back in full, so that signs travelled longer to it than sums of signs on a "
     "ring. The share of signs was seen to depend on the elements that share a norm: 51 % with 16, 58 % with 4.";
 
-} // namespace
+} // namespace words_of_wu2022_figure1
 
 reproduction wu2022_figure1(bool quick) {
+  using namespace words_of_wu2022_figure1;
   const auto time = milliseconds_per_round();
   const auto computing = milliseconds_per_round("computing", &outcome::computing_s),
              compressing = milliseconds_per_round("compressing", &outcome::compressing_s),

@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_wu2022_figure3 {
 
 constexpr auto weights = "weights";
 constexpr int local_steps = 5; ///< of a round
@@ -54,9 +54,10 @@ constexpr const char* changes =
     "taken seed by seed. With 4 seeds K = 200 lost 2.25 points, with an interval of 0.8 to 3.7, which held the bound, "
     "so there are 8.";
 
-} // namespace
+} // namespace words_of_wu2022_figure3
 
 reproduction wu2022_figure3(bool quick) {
+  using namespace words_of_wu2022_figure3;
   const auto bits = bits_an_element(), accuracy = test_accuracy();
   const measure seconds{.name = "seconds",
                         .of = [](const outcome& o) -> std::optional<double> { return o.last().time_s; }};

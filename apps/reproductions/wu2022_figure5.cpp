@@ -5,7 +5,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_wu2022_figure5 {
 
 constexpr std::array marsits{"Marsit-100", "Marsit"};
 constexpr std::array others{"PSGD", "signSGD", "EF-signSGD", "SSDM"};
@@ -32,9 +32,10 @@ named_number least(const findings& f, const measure& m, const char* way) {
   return found;
 }
 
-} // namespace
+} // namespace words_of_wu2022_figure5
 
 reproduction wu2022_figure5(bool quick) {
+  using namespace words_of_wu2022_figure5;
   const auto time = milliseconds_per_round();
   const auto computing = milliseconds_per_round("computing", &outcome::computing_s),
              compressing = milliseconds_per_round("compressing", &outcome::compressing_s),

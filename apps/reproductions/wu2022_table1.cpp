@@ -5,7 +5,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_wu2022_table1 {
 
 /// Counts rounds by one worker's steps: rounds take equally long in synchronous runs.
 measure rounds_until(double loss) {
@@ -46,9 +46,10 @@ constexpr const char* changes =
     "runs, accuracies were 96.8 and 61 to 78. Now the accuracy is claimed to fall through the printed one between 4 "
     "and 64, with whole intervals.";
 
-} // namespace
+} // namespace words_of_wu2022_table1
 
 reproduction wu2022_table1(bool quick) {
+  using namespace words_of_wu2022_table1;
   const auto rounds = rounds_until(1), seconds = seconds_until(1), accuracy = test_accuracy();
   const std::string three = "M = 3, 16 a norm", eight = "M = 8, 16 a norm";
   std::vector<variant> settings;

@@ -5,7 +5,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_wu2022_table2 {
 
 constexpr const char* differences =
     "The paper: AlexNet and residual networks on CIFAR-10 and ImageNet and DistilBERT on reviews, 64 GPUs with 128 "
@@ -23,9 +23,10 @@ constexpr const char* changes =
     "the largest printed one; differences are taken seed by seed, of both models. With 4 seeds, Marsit-100's, 0.76 "
     "points, had an interval of 0.16 to 1.35, which held the bound, so there are 8.";
 
-} // namespace
+} // namespace words_of_wu2022_table2
 
 reproduction wu2022_table2(bool quick) {
+  using namespace words_of_wu2022_table2;
   const auto accuracy = test_accuracy();
   const auto name = accuracy.name;
   static const std::vector<std::string> models{"softmax", "perceptron"};

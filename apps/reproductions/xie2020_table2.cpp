@@ -10,7 +10,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_xie2020_table2 {
 
 /// Sends one in `ratio` elements, every `period` steps.
 struct sharing {
@@ -125,9 +125,10 @@ ranged_number below_sgd(const findings& f, const std::vector<std::string>& ratio
                     fmt::format("{} of SGD less CSER (mean of {} ratios)", accuracy, ratios.size()));
 }
 
-} // namespace
+} // namespace words_of_xie2020_table2
 
 reproduction xie2020_table2(bool quick) {
+  using namespace words_of_xie2020_table2;
   using names = std::vector<std::string>;
   const auto accuracy = test_accuracy().name;
   std::vector<variant> settings;

@@ -3,7 +3,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_yu2019_figure3 {
 
 constexpr double level = 0.5;
 constexpr auto exact = "AsyFPG", gradients = "QSVRG", both = "AsyLPG", sparse = "Sparse-AsyLPG",
@@ -45,9 +45,10 @@ constexpr const char* changes =
     "0.5 within 540 updates, in one of AsyFPG on 1,000 texts of rcv1 to 0.54 within 2,400. Bounds are the old ones, "
     "which the whole interval has to keep now.";
 
-} // namespace
+} // namespace words_of_yu2019_figure3
 
 reproduction yu2019_figure3(bool quick) {
+  using namespace words_of_yu2019_figure3;
   const double similar = quick ? 3 : 1.25, much = quick ? 1.2 : 2, redundant = quick ? 1 : 1.5;
   const auto less = [=](const findings& f, const char* method, double factor, const char* than) {
     return surely_at_most(quotient(f, communicating, {method}, {than}), 1 / factor);

@@ -8,7 +8,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_yu2019_mu {
 
 constexpr auto method = "AsyLPG";
 constexpr double gradient_bits = 4;
@@ -66,9 +66,10 @@ verdict falls(const findings& f, const std::string& model_bits) {
   return all_of(all);
 }
 
-} // namespace
+} // namespace words_of_yu2019_mu
 
 reproduction yu2019_mu(bool quick) {
+  using namespace words_of_yu2019_mu;
   const double level = quick ? 1.5 : 0.5;
   const double share = quick ? 0.05 : 0.5; ///< least share of a printed ratio that has to come back
   const double flat = quick ? 4 : 1.5;     ///< factor between bits that count as equal

@@ -7,7 +7,7 @@
 
 namespace gossamer::apps {
 
-namespace {
+namespace words_of_yu2019_table1 {
 
 constexpr auto exact = "AsyFPG";
 
@@ -50,9 +50,10 @@ constexpr const char* changes =
     "and the whole interval has to keep the bound; bits of an update, which do not depend on the problem, are claimed; "
     "the rate 0.01, which reached no loss of 0.1, is left out.";
 
-} // namespace
+} // namespace words_of_yu2019_table1
 
 reproduction yu2019_table1(bool quick) {
+  using namespace words_of_yu2019_table1;
   const double level = quick ? 0.8 : 0.1;
   const double share = quick ? 0.1 : 0.5; ///< least share of a printed ratio that has to come back
   const double slack = quick ? 3 : 1, much = quick ? 1 : 1.5;
