@@ -16,9 +16,10 @@ void answer(this_actor self, std::chrono::duration<double> fair_time) {
   if (const auto& told = self->state.setup.on_gradient)
     told(result.step, self->clock().now() - work.began);
   if (work.slower == 1) {
+    if (!self->state.setup.lends_thread)
+      return self->send(work.asker, std::move(result));
     lent_thread here{self->system(), {work.asker}, 1}; // then the next gradient begins
-    here.send(work.asker, std::move(result));
-    return;
+    return here.send(work.asker, std::move(result));
   }
   const auto missing =
       std::chrono::duration_cast<nanoseconds>(work.slower * fair_time - (self->clock().now() - work.began));

@@ -21,6 +21,9 @@ struct compute_setup {
   /// Told of each gradient, and of the time that it took until now; may be empty.
   std::function<void(std::uint64_t step, std::chrono::nanoseconds took)> on_gradient;
   double fair_share = 1; ///< workers for each processor, at least 1
+  /// The worker goes on in this actor's thread when a gradient is done: for one that waits for others before it wants
+  /// the next. One that does not wait would keep its exchanges waiting while that is computed.
+  bool lends_thread = false;
   caf::actor supervisor; ///< is told of failures; when it ends, so does this actor
   std::string who;       ///< "the compute actor of worker 3"
 };
@@ -56,8 +59,8 @@ struct compute_state {
 };
 
 /// Computes the gradients of one worker, in a thread of its own unless the program computes them elsewhere: answers
-/// each `gradient_job` with a `gradient_result`, one after the other. The worker goes on in that thread, unless it has
-/// a thread of its own. While a GPU computes, the thread is free; the GPU's driver tells this actor when it has done.
+/// each `gradient_job` with a `gradient_result`, one after the other. While a GPU computes, the thread is free; the
+/// GPU's driver tells this actor when it has done.
 caf::behavior compute_actor(caf::stateful_actor<compute_state>* self, compute_setup setup);
 
 } // namespace gossamer::actors

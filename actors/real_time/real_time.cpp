@@ -143,13 +143,15 @@ world_parts real_time::parts(std::shared_ptr<transport> net, std::uint32_t node,
                          share = fair_share(workers_)](caf::local_actor* parent, rank i, std::uint32_t random_life) {
     const auto slow = e->settings.slow.find(i);
     const double always = slow == e->settings.slow.end() ? 1.0 : slow->second;
+    const bool elsewhere = e->device_of(i).model->computes_elsewhere();
     const compute_setup setup{.make = [=] { return std::make_unique<gradient_source>(e, i, random_life); },
                               .slow_down = [always, board, i] { return always * board->slow_down(i); },
                               .on_gradient = teller_of(trace, i),
                               .fair_share = share,
+                              .lends_thread = !elsewhere && e->algorithm->traits.synchronous,
                               .supervisor = caf::actor_cast<caf::actor>(parent),
                               .who = fmt::format("the compute actor of worker {}", i)};
-    if (e->device_of(i).model->computes_elsewhere())
+    if (elsewhere)
       return parent->spawn(compute_actor, setup);
     require_threads(1); // for restarts, too
     return parent->spawn<caf::detached>(compute_actor, setup);
