@@ -7,7 +7,7 @@
 namespace gossamer::actors {
 
 void arrivals::deliver(std::uint32_t from_node, life to, frame f) {
-  last_was_short_ = f.wire_bytes() <= longest_short_frame;
+  last_was_short_ = f.wire_bytes() <= slice_bytes;
   if (const auto sink = sinks_.find(to)) {
     attached(to.who);
     (*sink)(std::move(f));

@@ -22,7 +22,7 @@ public:
 
   /// @error errc::bad_packet if too many frames of this node are waiting
   void deliver(std::uint32_t from_node, life to, frame f);
-  /// True if the last frame was a short one: another one probably follows soon.
+  /// True if the last frame was shorter than a slice: another one probably follows soon.
   bool last_was_short() const noexcept { return last_was_short_; }
   /// Hands on the frames that waited for this rank; drops them if their incarnation is over. Call it after a sink was
   /// attached; until then later frames wait behind them, so that none overtakes.

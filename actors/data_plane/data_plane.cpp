@@ -133,7 +133,7 @@ private:
   }
 
   /// Polls for a while after a short frame: short frames seldom come alone, and waking a sleeping thread between them
-  /// costs time. (Long frames leave other threads of this machine work to do meanwhile.)
+  /// costs time. (While a long one is added up, the next is on its way.)
   void look_again() {
     using clock = asio::steady_timer::clock_type;
     for (auto since = clock::now(); arrivals_.last_was_short() && !io_.stopped() && clock::now() - since < sleepless;)

@@ -67,8 +67,6 @@ struct frame {
   std::size_t wire_bytes() const noexcept;
 };
 
-/// Size from which copying a frame takes longer than waking a thread.
-inline constexpr std::size_t longest_short_frame = 64 << 10;
 /// Length of the slices in which long sums travel: one is added while the next is on its way, and both stay in a cache.
 inline constexpr std::size_t slice_bytes = 512 << 10;
 
