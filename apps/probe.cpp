@@ -132,7 +132,7 @@ double bits_per_second_to(echo& here, rank to, double latency_s) {
   std::vector<double> seconds;
   auto bytes = first_bytes;
   while (seconds.size() < large_frames) {
-    seconds.push_back(std::max(here.round_trip(to, bytes) - 2 * latency_s, 1e-9));
+    seconds.push_back(seconds_of_bytes(here.round_trip(to, bytes), latency_s));
     if (seconds.back() < long_enough_s && bytes < most_bytes) {
       seconds.clear();
       bytes *= 2;

@@ -2,6 +2,8 @@
 
 #include "gossamer/apps/detail/launch.hpp"
 
+#include <algorithm>
+
 namespace gossamer::apps {
 
 /// `gossamer measure`: the speed of the links between hosts, and the time that each host computes.
@@ -18,6 +20,12 @@ struct measure_options {
 /// @error errc::usage when hosts are not two or more of different names, or as `launch`; errc::failed when a host
 ///        cannot be started or reached, which says why, or does not answer in time; errc::io
 void measure_cluster(const program& p, const measure_options& how, const std::vector<std::string>& job);
+
+/// Returns the seconds that the bytes of a frame took, of the round trip of frame and answer. A machine that was busy
+/// when the latency was measured may answer in less than twice that time: at least half of a round trip counts.
+inline double seconds_of_bytes(double round_trip_s, double latency_s) {
+  return std::max(round_trip_s - 2 * latency_s, round_trip_s / 2);
+}
 
 /// The part of one host, which obeys lines on standard input until it ends. It answers `run NUMBER` with the address
 /// where it listens; then come `host HOST:PORT` for each host, in order, and `meet`. It answers `sample` with seconds a

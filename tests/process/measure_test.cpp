@@ -27,7 +27,8 @@ TEST_F(measured_hosts, are_written_again_with_what_was_found) {
   };
   EXPECT_EQ(launched("measured.toml"), launched("hosts.toml"));
   EXPECT_THAT(launched("measured.toml"), HasSubstr("--nodes 3"));
-  EXPECT_EQ(run({"measure", "--hosts", "measured.toml", "--out", "again.toml"}).status, 0);
+  const auto again = run({"measure", "--hosts", "measured.toml", "--out", "again.toml"});
+  EXPECT_EQ(again.status, 0) << again.err;
 
   const auto predicted = run(words{"simulate", "--network", "hosts:file=measured.toml", "--algorithm", "d-psgd",
                                    "--epochs", "1", "--out", "run"});
