@@ -136,30 +136,27 @@ packet worker::encode_exactly(const vec& v) const {
   return encode(*identity, v, quantise_, 0); // the identity codec draws no numbers
 }
 
-void worker::expect_size(const packet& p, std::size_t size) const {
+void worker::before_decoding(const packet& p, std::size_t size) const {
   if (p.elements != size)
     throw error(errc::bad_packet, fmt::format("{} received a vector of {} elements where {} were expected",
                                               name_of(id(), ranks()), p.elements, size));
+  count_decoding(p.codec, p.elements);
 }
 
 vec worker::mean(std::span<const packet> packets, std::size_t size) const {
-  for (const auto& p : packets) {
-    expect_size(p, size);
-    count_decoding(p.codec, p.elements);
-  }
+  for (const auto& p : packets)
+    before_decoding(p, size);
   return settings_.packing.coder->mean(packets);
 }
 
 vec worker::decode(const packet& p, std::size_t size) const {
-  expect_size(p, size);
-  count_decoding(p.codec, p.elements);
+  before_decoding(p, size);
   const metered unmetered{nullptr};
   return settings_.packing.coder->decode(p);
 }
 
 void worker::decode_into(std::span<float> to, const packet& p) const {
-  expect_size(p, to.size());
-  count_decoding(p.codec, p.elements);
+  before_decoding(p, to.size());
   const metered unmetered{nullptr};
   settings_.packing.coder->decode_into(to, p);
 }

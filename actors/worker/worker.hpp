@@ -232,7 +232,7 @@ private:
   void hand_in(std::vector<frame> waited);
   std::vector<rank> cut_peers() const;
   void tell_of_cut(rank peer);
-  void expect_size(const packet& p, std::size_t size) const;
+  void before_decoding(const packet& p, std::size_t size) const;
   // worker_views.cpp has the functions about views
   bool is_open(std::uint64_t t) const {
     return !held_ && (t >= limit_ || (!pauses_before(t) && host_.has_room(std::nullopt)));

@@ -1,10 +1,11 @@
 #pragma once
 
 #include "gossamer/base/error.hpp"
-#include "gossamer/compress/codec.hpp"
+#include "gossamer/compress/coder.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <vector>
 #include <xxhash.h>
 
@@ -24,23 +25,41 @@ inline std::vector<std::byte> resealed(std::vector<std::byte> bytes, std::size_t
   return bytes;
 }
 
+/// True if this ends with errc::bad_packet. Another error ends the process.
+template <class Action>
+bool refuses(Action read) {
+  try {
+    read();
+    return false;
+  } catch (const error& e) {
+    GOSSAMER_ASSERT(e.code() == errc::bad_packet, "damaged bytes are a bad packet");
+    return true;
+  }
+}
+
 /// Checks the law for any bytes: they are refused as a bad packet, or they are a packet that decodes to as many
-/// elements as it says and that is written back as the same bytes. Ends the process if the law is broken.
+/// elements as it says, in both ways, and that is written back as the same bytes. Ends the process if the law is
+/// broken.
 /// @returns true if they were accepted
 inline bool survives(std::span<const std::byte> bytes) {
   constexpr std::uint64_t most_elements = 1u << 16;
   buffer_pool pool;
-  try {
-    const auto p = compress::read(pool, bytes, most_elements);
-    const auto again = compress::write(p);
-    GOSSAMER_ASSERT(std::ranges::equal(again.bytes(), bytes), "a packet has one written form");
-    const auto v = compress::decode(p);
-    GOSSAMER_ASSERT(v.size() == p.elements && v.size() <= most_elements, "a packet decodes to what it declares");
-    return true;
-  } catch (const error& e) {
-    GOSSAMER_ASSERT(e.code() == errc::bad_packet, "damaged bytes are a bad packet");
+  compress::packet p;
+  if (refuses([&] { p = compress::read(pool, bytes, most_elements); }))
     return false;
-  }
+  const auto again = compress::write(p);
+  GOSSAMER_ASSERT(std::ranges::equal(again.bytes(), bytes), "a packet has one written form");
+
+  std::vector<float> written(p.elements);
+  const bool is_bad = refuses([&] { compress::coder{}.decode_into(written, p); });
+  vec v;
+  GOSSAMER_ASSERT(refuses([&] { v = compress::decode(p); }) == is_bad, "both ways to decode refuse the same packets");
+  if (is_bad)
+    return false;
+  GOSSAMER_ASSERT(v.size() == p.elements && v.size() <= most_elements, "a packet decodes to what it declares");
+  GOSSAMER_ASSERT(std::ranges::equal(std::as_bytes(std::span{written}), v.storage().bytes()),
+                  "both ways to decode give the same bits");
+  return true;
 }
 
 } // namespace gossamer::test
