@@ -112,6 +112,7 @@ private:
     const auto work = asio::make_work_guard(io_);
     while (!io_.stopped())
       guarded([this] {
+        rings_.ask_for_calls();
         io_.run_one();
         look_again();
       });
@@ -137,7 +138,7 @@ private:
   void look_again() {
     using clock = asio::steady_timer::clock_type;
     for (auto since = clock::now(); arrivals_.last_was_short() && !io_.stopped() && clock::now() - since < sleepless;)
-      if (io_.poll() > 0)
+      if (rings_.look() + io_.poll() > 0)
         since = clock::now();
       else
         std::this_thread::yield();
@@ -190,7 +191,7 @@ private:
 
   void add(std::uint32_t node, const node_address& address) {
     peers_.emplace(node, std::make_unique<detail::peer>(
-                             detail::peer::surroundings{io_, setup, arrivals_, [this] { stop_if_settled(); },
+                             detail::peer::surroundings{io_, setup, arrivals_, rings_, [this] { stop_if_settled(); },
                                                         [this, node](compress::guard by) { box->guard(node, by); }},
                              node, address));
   }
@@ -230,6 +231,7 @@ private:
   asio::io_context io_{1};
   arrivals arrivals_;
   detail::doorway door_;
+  detail::memory_watch rings_;
   std::map<std::uint32_t, std::unique_ptr<detail::peer>> peers_;
   std::map<rank, detail::peer*> homes_; ///< of workers on other nodes
   detail::alarm end_;

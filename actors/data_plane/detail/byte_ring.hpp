@@ -73,10 +73,12 @@ public:
     return has_moved_since_asked() && shared_->writer_waits.load() != 0 && unread().value_or(0) <= bytes_.size() / 2
            && shared_->writer_waits.exchange(0) != 0;
   }
+  /// True also if the far end's counts are impossible, which `read` says.
+  bool has_bytes() const noexcept { return unread().value_or(1) != 0; }
   /// @returns false if there is something to read after all
   bool wait_for_bytes() noexcept {
     shared_->reader_waits.store(1);
-    return unread().value_or(1) == 0;
+    return !has_bytes();
   }
 
 private:

@@ -7,16 +7,44 @@
 
 namespace gossamer::actors::detail {
 
-memory_stream::memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose)
+memory_stream::memory_stream(std::shared_ptr<stream> before, std::unique_ptr<shared_memory> memory, side whose,
+                             memory_watch& watch)
     : before_(std::move(before)), memory_(std::move(memory)), in_(memory_->in()), out_(memory_->out()),
-      calls_(before_->socket().get_executor(), memory_->take_calls().release()),
+      calls_(before_->socket().get_executor(), memory_->take_calls().release()), watch_(watch),
       still_before_(whose == side::opened ? 0 : hello_bytes) {
   if (whose == side::opened)
     memory_->was_found();
+  watch_.add(*this);
+  listen();
 }
 
-void memory_stream::wait_to_read(waiter then) {
-  calls_.async_wait(asio::posix::stream_descriptor::wait_read, [then = std::move(then)](asio::error_code) { then(); });
+memory_stream::~memory_stream() {
+  watch_.drop(*this);
+  reader_->then = nullptr;
+}
+
+/// Waits for a call. It may come at any time, also when the reader does not wait: then it has come for bytes, or for
+/// room, that were found meanwhile.
+void memory_stream::listen() {
+  reader_->is_called = false;
+  calls_.async_wait(asio::posix::stream_descriptor::wait_read, [reader = reader_](asio::error_code) {
+    reader->is_called = true;
+    reader->go_on();
+  });
+}
+
+void memory_stream::wait_to_read(waiter then) { reader_->then = std::move(then); }
+
+bool memory_stream::look() {
+  const bool is_ready = reader_->then && in_.has_bytes();
+  if (is_ready)
+    reader_->go_on();
+  return is_ready;
+}
+
+void memory_stream::ask_for_call() {
+  if (reader_->then && !in_.wait_for_bytes())
+    asio::post(calls_.get_executor(), [reader = reader_] { reader->go_on(); });
 }
 
 void memory_stream::wait_to_write(waiter then) {
@@ -31,15 +59,18 @@ transfer memory_stream::read_some(std::span<std::byte> to) {
     return distrust();
   if (in_.must_wake_writer())
     memory_->call();
-  const bool over = *got < to.size() && is_over(); // a call that has been answered wakes no end any more
+  const bool over = *got < to.size() && reader_->is_called && !hear();
   return {.bytes = *got, .gone = *got == 0 && over};
 }
 
-/// Reads the calls that have come, when the ring is empty. @returns whether no more will ever come
-bool memory_stream::is_over() {
+/// Reads the calls that have come, when the ring is empty. @returns whether more may come
+bool memory_stream::hear() {
   std::array<std::byte, 64> calls;
   const auto heard = ::read(calls_.native_handle(), calls.data(), calls.size());
-  return heard == 0 || (heard < 0 && errno != EAGAIN && errno != EINTR);
+  if (heard == 0 || (heard < 0 && errno != EAGAIN && errno != EINTR))
+    return false;
+  listen();
+  return true;
 }
 
 transfer memory_stream::write_some(pieces what) {
@@ -79,6 +110,18 @@ std::optional<std::size_t> memory_stream::write_to_memory(pieces what) {
 transfer memory_stream::distrust() {
   trouble_ = "counts bytes that cannot be";
   return {.gone = true};
+}
+
+std::size_t memory_watch::look() {
+  std::size_t ready = 0;
+  for (std::size_t i = 0; i < streams_.size(); ++i) // a reader may drop streams
+    ready += streams_[i]->look();
+  return ready;
+}
+
+void memory_watch::ask_for_calls() {
+  for (auto* one : streams_)
+    one->ask_for_call();
 }
 
 } // namespace gossamer::actors::detail

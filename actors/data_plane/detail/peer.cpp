@@ -164,7 +164,7 @@ bool peer::may_share_memory() {
 }
 
 void peer::go_on_in_memory(std::unique_ptr<shared_memory> memory, memory_stream::side whose) {
-  wire_->bytes = std::make_shared<memory_stream>(wire_->bytes, std::move(memory), whose);
+  wire_->bytes = std::make_shared<memory_stream>(wire_->bytes, std::move(memory), whose, around_.rings);
 }
 
 void peer::accept(std::unique_ptr<stream> s, const hello& theirs) {

@@ -23,6 +23,7 @@ public:
     asio::io_context& io;
     const data_plane_setup& setup;
     arrivals& in;
+    memory_watch& rings;                         ///< looks for bytes of peers on the same machine
     std::function<void()> settled;               ///< called when `is_settled` may have become true
     std::function<void(compress::guard)> guards; ///< called when later frames need another guard
   };
