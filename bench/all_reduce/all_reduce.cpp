@@ -46,11 +46,16 @@ private:
     vec v{pool, elements_};
     bench::fill(v.overwrite().data(), elements_, static_cast<int>(w.id()));
     const double start = bench::now_us();
-    for (int i = 0; i < 3; ++i)
-      co_await reduce(w, v);
-    const double each = co_await total(w, w.id() == 0 ? (bench::now_us() - start) / 3 : 0.0);
+    double each = 0, goes_on = 1;
+    while (goes_on > 0) {
+      const double began = bench::now_us();
+      for (int i = 0; i < 3; ++i)
+        co_await reduce(w, v);
+      each = co_await total(w, w.id() == 0 ? (bench::now_us() - began) / 3 : 0.0);
+      goes_on = co_await total(w, w.id() == 0 && bench::now_us() - start < bench::settling_us ? 1.0 : 0.0);
+    }
     const int rounds = bench::rounds_of(each, n);
-    for (int batch = -bench::unseen_batches(each, rounds); batch < bench::batches; ++batch) {
+    for (int batch = 0; batch < bench::batches; ++batch) {
       co_await total(w, 0);
       const double began = bench::now_us(), used = bench::processor_us();
       vec result;
@@ -59,7 +64,7 @@ private:
       const double took = (bench::now_us() - began) / rounds;
       const double processors = co_await total(w, (bench::processor_us() - used) / rounds);
       check(result, n);
-      if (w.id() == 0 && batch >= 0)
+      if (w.id() == 0)
         fmt::print("R {} {} {} {:.2f} {:.2f}\n", code_, n, sizeof(float) * elements_, took, processors);
     }
     std::fflush(stdout);

@@ -34,11 +34,8 @@ inline int rounds_of(double each, int n) {
   return std::clamp(static_cast<int>(batch_us / each), 2, most);
 }
 
-/// Number of batches that go unseen before: while connections, caches and the processes themselves settle.
-inline int unseen_batches(double each, int rounds) {
-  constexpr double settling_us = 500'000;
-  return static_cast<int>(std::ceil(settling_us / (each * rounds)));
-}
+/// Time that goes unseen before: while connections and caches settle, and the system deals processes out to processors.
+inline constexpr double settling_us = 500'000;
 
 /// Element i of a rank's vector, between -1 and 1: bits of the mixer of SplitMix64, which no code finds easy.
 inline float value(int rank, std::size_t i) {
@@ -80,13 +77,17 @@ inline void measure(int rank, int n, std::size_t kib, const std::function<void(f
     all_reduce(shared.data(), shared.size());
     return static_cast<double>(shared[0]);
   };
-  fill(v.data(), count, rank);
   const double start = now_us();
-  for (int i = 0; i < 3; ++i)
-    all_reduce(v.data(), count);
-  const double each = total(rank == 0 ? (now_us() - start) / 3 : 0.0);
+  double each = 0;
+  do {
+    fill(v.data(), count, rank);
+    const double began = now_us();
+    for (int i = 0; i < 3; ++i)
+      all_reduce(v.data(), count);
+    each = total(rank == 0 ? (now_us() - began) / 3 : 0.0);
+  } while (total(rank == 0 && now_us() - start < settling_us ? 1.0 : 0.0) > 0);
   const int rounds = rounds_of(each, n);
-  for (int batch = -unseen_batches(each, rounds); batch < batches; ++batch) {
+  for (int batch = 0; batch < batches; ++batch) {
     fill(v.data(), count, rank);
     total(0);
     const double began = now_us(), used = processor_us();
@@ -95,7 +96,7 @@ inline void measure(int rank, int n, std::size_t kib, const std::function<void(f
     const double took = (now_us() - began) / rounds;
     const double processors = total((processor_us() - used) / rounds);
     check_sum(v.data(), count, n, std::pow(n, rounds - 1));
-    if (rank == 0 && batch >= 0)
+    if (rank == 0)
       std::printf("R dense %d %zu %.2f %.2f\n", n, kib * 1024, took, processors);
   }
   std::fflush(stdout);
