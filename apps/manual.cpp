@@ -80,7 +80,7 @@ std::string command_page(const program& p, const CLI::App& app, const CLI::App& 
   return page + fmt::format(".BR {} (1)\n", roff(app.get_name()));
 }
 
-constexpr auto environment = R"(.SH ENVIRONMENT
+constexpr auto environment_section = R"(.SH ENVIRONMENT
 .TP
 .B COLUMNS
 Width of help texts and of the line of progress, instead of that of the terminal.
@@ -115,7 +115,7 @@ std::string program_page(const program& p, const CLI::App& app) {
   page += ".SH OPTIONS\n";
   for (const auto& flag : describe(app).flags())
     page += entry(flag);
-  page += environment;
+  page += environment_section;
   page += ".SH SEE ALSO\n";
   for (const auto& name : others)
     page += fmt::format(".BR {} (1){}\n", name, name == others.back() ? "" : ",");

@@ -77,12 +77,13 @@ function(gossamer_use_precompiled target name)
   endif()
 endfunction()
 
-# gossamer_unite(TARGET): with GOSSAMER_UNITY, eight sources of the target, CMake's number, are compiled as one, which
-# parses the headers that they share once. A source that cannot stand beside others has the property
-# SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out those with options of their own.
+# gossamer_unite(TARGET): with GOSSAMER_UNITY, 16 sources of the target are compiled as one, which parses the headers
+# that they share once, and makes once what their templates have in common. (With 8, CMake's number, a build took a
+# quarter more.) A source that cannot stand beside others has the property SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out
+# those with options of their own.
 function(gossamer_unite target)
   if(GOSSAMER_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 

@@ -22,12 +22,10 @@ namespace gossamer::actors {
 
 namespace {
 
-void add_difference(vec& estimate, const vec& q, std::uint64_t) { estimate += q; }
-
 class choco_sgd final : public algorithm {
 public:
   choco_sgd(const vec& initial, float consensus_rate)
-      : x_(initial), estimates_(initial, add_difference), consensus_rate_(consensus_rate) {}
+      : x_(initial), estimates_(initial, replicas::add), consensus_rate_(consensus_rate) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {

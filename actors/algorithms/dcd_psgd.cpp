@@ -22,11 +22,9 @@ namespace gossamer::actors {
 
 namespace {
 
-void add_difference(vec& replica, const vec& q, std::uint64_t) { replica += q; }
-
 class dcd_psgd final : public algorithm {
 public:
-  explicit dcd_psgd(vec initial) : models_(std::move(initial), add_difference) {}
+  explicit dcd_psgd(vec initial) : models_(std::move(initial), replicas::add) {}
 
   task<> run(worker& w) override {
     for (; co_await w.next_step(t_); ++t_) {

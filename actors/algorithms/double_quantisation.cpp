@@ -40,8 +40,8 @@ packet one_bit(buffer_pool pool) {
 /// Logs the mu for which condition (2) holds; infinite at the snapshot.
 void log_mu(const vec& v, int bits, double moved) {
   if (spdlog::should_log(spdlog::level::debug))
-    spdlog::debug("a model in {} bits an element meets condition (2) with mu = {:.4g}", bits,
-                  compress::uniform_expected_error(v.view(), bits) / moved);
+    spdlog::debug(fmt::format("a model in {} bits an element meets condition (2) with mu = {:.4g}", bits,
+                              compress::uniform_expected_error(v.view(), bits) / moved));
 }
 
 } // namespace

@@ -86,7 +86,7 @@ protected:
       if (socket == tunnel::no_answer)
         return caf::make_error(caf::sec::request_timeout);
     } catch (const std::exception& e) { // this actor makes all later connections
-      spdlog::warn("no connection to port {} of {}: {}", port, printable(host), e.what());
+      spdlog::warn(fmt::format("no connection to port {} of {}: {}", port, printable(host), e.what()));
     }
     return caf::make_error(caf::sec::cannot_connect_to_node);
   }

@@ -29,6 +29,8 @@ namespace gossamer::actors {
 class replicas {
 public:
   using rule = void (*)(vec& replica, const vec& q, std::uint64_t n);
+  /// The rule of algorithms that send differences: r_j + C(z_j).
+  static void add(vec& replica, const vec& q, std::uint64_t) { replica += q; }
 
   /// @param start   of all workers
   /// @param refresh steps between exchanges of exact models; 0: never

@@ -4,6 +4,7 @@
 #include "gossamer/compute/stratified.hpp"
 #include "gossamer/topology/islands.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -117,7 +118,7 @@ private:
   void give_up(const frame& f, const std::string& why) {
     if (const auto node = node_of(f, setup_.run->participants()))
       return caf::anon_send(setup_.supervisor, node_lost{*node, why});
-    spdlog::error("{}: {}; it is given up", setup_.run->name_of(f.source), why);
+    spdlog::error(fmt::format("{}: {}; it is given up", setup_.run->name_of(f.source), why));
     caf::anon_send(setup_.supervisor, worker_lost{f.source, f.incarnation});
   }
 

@@ -41,9 +41,9 @@ private:
 std::string to_text(std::span<const trace_moment> moments) {
   std::string result;
   for (const auto& m : moments)
-    fmt::format_to(std::back_inserter(result), "{}{} {} {} {} {} {} {} {} {} {}", result.empty() ? "" : " ",
-                   static_cast<unsigned>(m.what), m.at_ns, m.who, m.other, m.incarnation,
-                   static_cast<unsigned>(m.label.kind), m.label.step, m.label.part, m.label.view, m.value);
+    result += fmt::format("{}{} {} {} {} {} {} {} {} {} {}", result.empty() ? "" : " ", static_cast<unsigned>(m.what),
+                          m.at_ns, m.who, m.other, m.incarnation, static_cast<unsigned>(m.label.kind), m.label.step,
+                          m.label.part, m.label.view, m.value);
   return result;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int most_compute_restarts = 3;
 
 void say_lost(const std::string& name, const run_failed& why) {
-  spdlog::error("{}: {}; the others go on without it", name, why.sentence);
+  spdlog::error(fmt::format("{}: {}; the others go on without it", name, why.sentence));
 }
 
 class worker_state : public worker_host {
@@ -132,8 +132,8 @@ public:
       self_->send(setup_.node, compute_failure_);
       return;
     }
-    spdlog::warn("{}: {}; starting its compute actor anew ({} of {})", setup_.name, compute_failure_.sentence,
-                 restarts_, most_compute_restarts);
+    spdlog::warn(fmt::format("{}: {}; starting its compute actor anew ({} of {})", setup_.name,
+                             compute_failure_.sentence, restarts_, most_compute_restarts));
     start_compute();
     if (job_)
       self_->send(compute_, *job_);

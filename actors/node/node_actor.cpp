@@ -270,7 +270,7 @@ bool makes_sense(const leave_run& m) {
     check(m, known_run{});
     return true;
   } catch (const error& e) {
-    spdlog::warn("an order to leave the run is left aside: {}", e.sentence());
+    spdlog::warn(fmt::format("an order to leave the run is left aside: {}", e.sentence()));
     return false;
   }
 }
@@ -286,7 +286,7 @@ caf::behavior later_node_actor(caf::stateful_actor<node_state>* self,
               start(self, behaviour_of(self, prepare(plan)));
             } catch (const error& e) {
               if (e.code() == errc::bad_packet) // then it is no plan
-                return spdlog::warn("a plan of the run is left aside: {}", e.sentence());
+                return spdlog::warn(fmt::format("a plan of the run is left aside: {}", e.sentence()));
               if (plan.begins) // the run is told why, too: it cannot begin without what was saved here
                 self->send(plan.handle, run_failed{e.code(), e.sentence(), e.remedy()});
               throw;

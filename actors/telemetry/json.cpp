@@ -97,7 +97,7 @@ json object_of(std::string_view line) {
 }
 
 /// An object of one type, as a line. JSON knows no number that is not finite: such a number becomes null.
-std::string line(const char* type, json rest) {
+std::string line_of(const char* type, json rest) {
   json object{{"type", type}};
   object.update(rest);
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -232,35 +232,35 @@ workers_record workers_from_json(std::string_view line) {
   return r;
 }
 
-std::string to_line(const evaluation_record& r) { return line("evaluation", fields(r)); }
+std::string to_line(const evaluation_record& r) { return line_of("evaluation", fields(r)); }
 
 std::string to_line(const progress_record& r) {
-  return line("progress",
-              {{"time_s", r.time_s},
-               {"epoch", r.epoch},
-               {"planned_epochs", r.planned_epochs},
-               {"loss", r.loss},
-               {"accuracy", r.accuracy ? json(*r.accuracy) : json(nullptr)},
-               {"steps_per_second", r.steps_per_second},
-               {"bits_per_second", r.bits_per_second},
-               {"averagings_per_step", r.averagings_per_step ? json(*r.averagings_per_step) : json(nullptr)},
-               {"remaining_s", r.remaining_s},
-               {"nodes", r.nodes},
-               {"nodes_lost", r.nodes_lost}});
+  return line_of("progress",
+                 {{"time_s", r.time_s},
+                  {"epoch", r.epoch},
+                  {"planned_epochs", r.planned_epochs},
+                  {"loss", r.loss},
+                  {"accuracy", r.accuracy ? json(*r.accuracy) : json(nullptr)},
+                  {"steps_per_second", r.steps_per_second},
+                  {"bits_per_second", r.bits_per_second},
+                  {"averagings_per_step", r.averagings_per_step ? json(*r.averagings_per_step) : json(nullptr)},
+                  {"remaining_s", r.remaining_s},
+                  {"nodes", r.nodes},
+                  {"nodes_lost", r.nodes_lost}});
 }
 
 std::string to_line(const event_record& r) {
-  return line("event", {{"time_s", r.time_s}, {"kind", to_string(r.kind)}, {"what", r.what}});
+  return line_of("event", {{"time_s", r.time_s}, {"kind", to_string(r.kind)}, {"what", r.what}});
 }
 
 std::string to_line(const view_record& r) {
-  return line("view", {{"time_s", r.time_s},
-                       {"number", r.number},
-                       {"leader", r.leader},
-                       {"members", r.members},
-                       {"masters", r.masters},
-                       {"nodes", r.nodes},
-                       {"edges", r.edges}});
+  return line_of("view", {{"time_s", r.time_s},
+                          {"number", r.number},
+                          {"leader", r.leader},
+                          {"members", r.members},
+                          {"masters", r.masters},
+                          {"nodes", r.nodes},
+                          {"edges", r.edges}});
 }
 
 std::string to_line(const workers_record& r) {
@@ -274,7 +274,7 @@ std::string to_line(const workers_record& r) {
                  {"links", links_of(r)},
                  {"waited_s", waited_of(r)},
                  {"used_s", r.used.empty() ? json(nullptr) : used_of(r)}});
-  return line("workers", std::move(fields));
+  return line_of("workers", std::move(fields));
 }
 
 std::string to_json(const run_summary& s) {

@@ -187,7 +187,7 @@ private:
 
   template <class... Values>
   void add(fmt::format_string<Values...> format, Values&&... values) {
-    fmt::format_to(std::back_inserter(text_), format, std::forward<Values>(values)...);
+    text_ += fmt::format(format, std::forward<Values>(values)...);
     if (text_.size() >= piece)
       flush();
   }
@@ -206,7 +206,7 @@ private:
   std::uint32_t next_lane_ = process(static_cast<std::uint32_t>(from_.groups_.size())) + 1;
   std::vector<std::string> names_; ///< as JSON
   bool first_ = true;
-  fmt::memory_buffer text_;
+  std::string text_;
 };
 
 void trace_recorder::write(std::FILE* out) const { writer(*this, out).write(); }

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#define XXH_INLINE_ALL
+
 #include <algorithm>
 #include <cmath>
 #include <set>

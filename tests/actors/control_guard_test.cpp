@@ -28,7 +28,7 @@ std::vector<std::byte> operator+(std::vector<std::byte> first, const std::vector
 }
 
 /// Returns the last objection of a guard, and the number of bytes read before it.
-std::pair<std::string, std::size_t> verdict(std::span<const std::byte> bytes, std::size_t piece) {
+std::pair<std::string, std::size_t> judged(std::span<const std::byte> bytes, std::size_t piece) {
   control_guard guard{1000};
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
     const auto next = bytes.subspan(at, std::min(piece, bytes.size() - at));
@@ -55,24 +55,24 @@ TEST(control_guard, knows_the_header_as_caf_writes_it) {
 TEST(control_guard, passes_messages_however_they_are_cut) {
   const auto bytes = message(0, 6) + message(1) + message(1000) + message(999, 3) + message(0, 0);
   for (const std::size_t piece : {1u, 2u, 31u, 32u, 33u, 64u, 1000u, 5000u})
-    EXPECT_EQ(verdict(bytes, piece).first, "") << piece;
+    EXPECT_EQ(judged(bytes, piece).first, "") << piece;
 }
 
 TEST(control_guard, refuses_the_first_header_that_says_too_much_with_its_last_byte) {
   const auto lawful = message(1000) + message(7);
   const auto bytes = lawful + test::control_header(1001) + message(5);
   for (const std::size_t piece : {1u, 7u, 32u, 5000u}) {
-    const auto [why, behind] = verdict(bytes, piece);
+    const auto [why, behind] = judged(bytes, piece);
     EXPECT_EQ(why, "announces a control message of 1001 bytes, where this run has none above 1000");
     EXPECT_LT(behind, lawful.size() + control_guard::header_bytes + piece);
   }
-  EXPECT_THAT(verdict(test::control_header(0xffffffff), 32).first, HasSubstr("4294967295"));
+  EXPECT_THAT(judged(test::control_header(0xffffffff), 32).first, HasSubstr("4294967295"));
 }
 
 TEST(control_guard, refuses_what_is_no_message_of_caf) {
-  EXPECT_EQ(verdict(message(0, 7), 32).first, "sends what is no control message");
+  EXPECT_EQ(judged(message(0, 7), 32).first, "sends what is no control message");
   const std::string_view other = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
-  EXPECT_EQ(verdict(std::as_bytes(std::span{other}), 3).first, "sends what is no control message");
+  EXPECT_EQ(judged(std::as_bytes(std::span{other}), 3).first, "sends what is no control message");
 }
 
 /// Measures the widest plan and the widest books of a run with `participants` participants, each on a node of its own.

@@ -13,13 +13,13 @@
 namespace gossamer::actors::consensus {
 namespace {
 
-struct explored {
+struct explored_seats {
   std::size_t states = 0;
   std::string wrong; ///< empty: no promise was broken
 };
 
-explored explore(const limits& may, mistake wrong, std::size_t most) {
-  explored found;
+explored_seats explore(const limits& may, mistake wrong, std::size_t most) {
+  explored_seats found;
   std::unordered_set<std::uint64_t> seen;
   std::vector<seat_world> open{{may, wrong}};
   while (!open.empty() && seen.size() < most && found.wrong.empty()) {
