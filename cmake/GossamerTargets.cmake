@@ -79,7 +79,7 @@ endfunction()
 
 # gossamer_unite(TARGET): with GOSSAMER_UNITY, 16 sources of the target are compiled as one, which parses the headers
 # that they share once, and makes once what their templates have in common. (With 8, CMake's number, a build took a
-# quarter more.) A source that cannot stand beside others has the property SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out
+# fifth more.) A source that cannot stand beside others has the property SKIP_UNITY_BUILD_INCLUSION, and CMake leaves out
 # those with options of their own.
 function(gossamer_unite target)
   if(GOSSAMER_UNITY)
