@@ -25,7 +25,7 @@ std::string variable() {
 }
 
 /// Reads byte by byte, because the bytes behind the line belong to other readers.
-std::string first_line(int file) {
+std::string first_line_of(int file) {
   std::string line;
   char byte = 0;
   while (line.size() <= actors::access_token::longest) {
@@ -46,7 +46,7 @@ std::string read_private(const std::string& name) {
                 "--token-file names a file that holds it");
   struct stat about {};
   const bool is_private = fstat(file, &about) == 0 && (about.st_mode & (S_IRWXG | S_IRWXO)) == 0;
-  auto line = is_private ? first_line(file) : "";
+  auto line = is_private ? first_line_of(file) : "";
   close(file);
   if (!is_private)
     throw error(errc::usage, fmt::format("others can read the token in '{}'", name),
@@ -61,7 +61,7 @@ bool needs_token(const node_options& node) { return node.certs.empty() && !node.
 
 std::optional<actors::access_token> given_token(const node_options& node) {
   if (node.token_file == standard_input)
-    return actors::access_token{first_line(STDIN_FILENO), "standard input"};
+    return actors::access_token{first_line_of(STDIN_FILENO), "standard input"};
   if (!node.token_file.empty())
     return actors::access_token{read_private(node.token_file), fmt::format("'{}'", node.token_file)};
   if (const auto text = variable(); !text.empty())

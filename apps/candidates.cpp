@@ -6,7 +6,7 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr candidate table[]{
+constexpr candidate all_candidates[]{
     {"all-reduce-sgd", ""},
     {"all-reduce-sgd:collective=direct", ""},
     {"quantised-sgd", ""},
@@ -34,7 +34,7 @@ constexpr candidate table[]{
 
 } // namespace
 
-std::span<const candidate> candidates() { return table; }
+std::span<const candidate> candidates() { return all_candidates; }
 
 std::string candidate::name() const {
   const char* const where = of == knowledge::islands ? " on islands"

@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const CLI::App& command, const std::set<CLI::O
   return names;
 }
 
-flag_text describe(const CLI::App& command, const CLI::Option& o) {
+flag_text describe_flag(const CLI::App& command, const CLI::Option& o) {
   flag_text result;
   for (const auto& name : o.get_snames())
     result.names.push_back("-" + name);
@@ -112,7 +112,7 @@ command_text describe(const CLI::App& command) {
   std::vector<flag_text> rest;
   for (const auto* one : command.get_options())
     if (!one->get_group().empty())
-      (one->get_positional() ? result.words : rest).push_back(describe(command, *one));
+      (one->get_positional() ? result.words : rest).push_back(describe_flag(command, *one));
   const auto help = std::ranges::find_if(rest, [](const flag_text& one) { return one.names.back() == own_help; });
   if (help != rest.end())
     std::rotate(help, help + 1, rest.end()); // to the end

@@ -10,8 +10,6 @@ namespace gossamer::apps {
 
 namespace {
 
-using nlohmann::json;
-
 /// One metric family after the other.
 class exposition {
 public:
@@ -83,7 +81,7 @@ constexpr counter counters[] = {
      byte_of_bit},
 };
 
-void add_counters(exposition& to, const json& workers) {
+void add_counters(exposition& to, const nlohmann::json& workers) {
   for (const auto& one : counters) {
     const auto counts = workers.value(one.field, std::vector<double>{});
     to.begin(one.name, "counter", one.help);
@@ -96,12 +94,12 @@ void add_counters(exposition& to, const json& workers) {
   }
 }
 
-void add_gauges(exposition& to, const std::map<std::string, json>& newest) {
+void add_gauges(exposition& to, const std::map<std::string, nlohmann::json>& newest) {
   for (const auto& one : gauges) {
     const auto line = newest.find(one.type);
     if (line == newest.end())
       continue;
-    const auto value = line->second.value(one.field, json(nullptr));
+    const auto value = line->second.value(one.field, nlohmann::json(nullptr));
     to.begin(one.name, "gauge", one.help);
     if (value.is_number())
       to.add("", value.get<double>());
@@ -115,9 +113,9 @@ void add_gauges(exposition& to, const std::map<std::string, json>& newest) {
 std::string metrics_text(const line_history& lines) {
   constexpr std::string_view event = "event-";
   const auto types = lines.types();
-  std::map<std::string, json> newest;
+  std::map<std::string, nlohmann::json> newest;
   for (const auto& [type, those] : types)
-    if (auto object = json::parse(those.newest, nullptr, false); object.is_object())
+    if (auto object = nlohmann::json::parse(those.newest, nullptr, false); object.is_object())
       newest.emplace(type, std::move(object));
   exposition all;
   all.begin("gossamer_run_info", "gauge", "What the run is; always 1.");

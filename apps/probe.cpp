@@ -22,7 +22,7 @@ namespace {
 
 using actors::endpoint, actors::frame, actors::rank;
 
-constexpr auto question = actors::frame_kind::request, answer = actors::frame_kind::reply;
+constexpr auto question = actors::frame_kind::request, answer_kind = actors::frame_kind::reply;
 constexpr std::size_t small_bytes = 8, first_bytes = std::size_t{1} << 16, most_bytes = std::size_t{1} << 26;
 constexpr std::size_t round_trips = 101, large_frames = 3;
 constexpr double long_enough_s = 0.3; // for a frame beside which latencies, bursts and clocks are small
@@ -91,8 +91,8 @@ public:
 private:
   void receive(const frame& f) {
     if (f.label.kind == question && reaches(f.source))
-      links_[f.source]->send(frame_of({answer, f.label.step}, 0));
-    else if (f.label.kind == answer)
+      links_[f.source]->send(frame_of({answer_kind, f.label.step}, 0));
+    else if (f.label.kind == answer_kind)
       tell([](auto& waits) { waits.set_value(); });
   }
 

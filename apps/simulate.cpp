@@ -36,7 +36,7 @@ std::string summary_json(const actors::simulation_result& r, double real_s) {
   return object.dump(2);
 }
 
-std::string describe(const actors::simulation_result& r, double real_s) {
+std::string describe_simulated(const actors::simulation_result& r, double real_s) {
   const auto& s = r.summary;
   auto text = apps::describe(s)
               + fmt::format("trace hash {}, {} events, {:.0f} events/s, {:.3g} real seconds\n", hex(r.hash), r.events,
@@ -102,7 +102,7 @@ int simulate_one(const program& p, run_setup run, actors::run_folder& folder, bo
     std::ranges::move(report_into(folder.path(), say), std::back_inserter(more));
   watching.end(result.summary); // last, because a reader of a pipe may be slow
   print_results(run.options.feeds, run.options.json, summary,
-                fmt::format("{}{} holds {}\n", describe(result, real_s), folder.path().string(),
+                fmt::format("{}{} holds {}\n", describe_simulated(result, real_s), folder.path().string(),
                             names_of_files(run, folder.path(), more)));
   return status;
 }

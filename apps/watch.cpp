@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int between_looks_ms = 300;
-constexpr std::size_t longest_line = std::size_t{1} << 20;
+constexpr std::size_t longest_metrics_line = std::size_t{1} << 20;
 constexpr double longest_absence = 3; // patiences, within which a run has another leader
 
 /// Reads the lines that are added to a file, once they are whole.
@@ -40,7 +40,7 @@ public:
     in.seekg(at_);
     std::string line;
     for (char byte = 0; in.get(byte);) {
-      if (byte != '\n' && line.size() < longest_line) {
+      if (byte != '\n' && line.size() < longest_metrics_line) {
         line += byte;
         continue;
       }

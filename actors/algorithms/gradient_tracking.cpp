@@ -92,7 +92,7 @@ private:
   std::uint32_t view_ = 0;
 };
 
-algorithm_traits traits() {
+algorithm_traits traits_of_both() {
   return {.exchange = exchange_pattern::neighbours,
           .synchronous = true,
           .needs = codec_need::exact,
@@ -111,7 +111,7 @@ algorithm_entry gradient_tracking_entry() {
                 .cost =
                     "2 deg(i) messages and 2 deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
                     "memory; a step waits for the slowest neighbour only"},
-      .traits = traits(),
+      .traits = traits_of_both(),
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> {
         return std::make_unique<gradient_tracking>(s.initial);
       },
@@ -129,7 +129,7 @@ algorithm_entry d2_entry() {
                     "algorithm 1; with (I + W)/2: Yuan, Ying, Zhao, Sayed: Exact diffusion, 2019",
                 .cost = "deg(i) messages and deg(i) * 32d payload bits sent by worker i per step; two more vectors of "
                         "memory; a step waits for the slowest neighbour only"},
-      .traits = traits(),
+      .traits = traits_of_both(),
       .make = [](const algorithm_setup& s) -> std::unique_ptr<algorithm> { return std::make_unique<d2>(s.initial); },
   };
 }

@@ -11,13 +11,13 @@ namespace gossamer::actors {
 
 namespace {
 
-constexpr std::array magic{std::byte{'G'}, std::byte{'L'}, std::byte{'N'}, std::byte{1}}; // the last is a version
+constexpr std::array lane_magic{std::byte{'G'}, std::byte{'L'}, std::byte{'N'}, std::byte{1}}; // the last is a version
 
 } // namespace
 
 written_lane_hello write(const lane_hello& h) noexcept {
   written_lane_hello to{};
-  std::ranges::copy(magic, to.begin());
+  std::ranges::copy(lane_magic, to.begin());
   to[4] = std::byte{h.goes_on};
   std::ranges::copy(h.id, to.begin() + 8);
   put_number(to.data() + 24, h.received);
@@ -25,7 +25,7 @@ written_lane_hello write(const lane_hello& h) noexcept {
 }
 
 std::optional<lane_hello> read_lane_hello(std::span<const std::byte, lane_hello_bytes> bytes) noexcept {
-  if (!std::ranges::equal(bytes.first(magic.size()), magic))
+  if (!std::ranges::equal(bytes.first(lane_magic.size()), lane_magic))
     return std::nullopt;
   std::span<const std::byte> received = bytes.subspan(24);
   lane_hello h{.received = take_number<std::uint64_t>(received), .goes_on = bytes[4] != std::byte{}};

@@ -23,10 +23,12 @@ namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
 constexpr auto remedy = "name folders that gossamer has written";
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t most_bytes_of_run = std::uint64_t{1} << 30;
 constexpr std::size_t longest_waits = 600; // all pairs of 25 workers
 
-std::string read(const fs::path& file) { return read_text(file.string(), {"file of a run", most_bytes, remedy}); }
+std::string read(const fs::path& file) {
+  return read_text(file.string(), {"file of a run", most_bytes_of_run, remedy});
+}
 
 /// Returns the object in a file; null where there is no such file.
 json object_in(const fs::path& file) {

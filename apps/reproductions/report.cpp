@@ -30,7 +30,7 @@ std::string entry(const reproduction& r, const findings& f, const measure& m, co
   return text;
 }
 
-std::string row(const std::vector<std::string>& cells) {
+std::string table_row(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const auto& cell : cells)
     line += fmt::format(" {} |", cell);
@@ -55,14 +55,14 @@ std::string table_of_methods(const reproduction& r, const findings& f) {
     head.push_back(m.name);
   if (!r.rates.empty())
     head.emplace_back("rate");
-  auto text = row(head) + rule_below(head.size());
+  auto text = table_row(head) + rule_below(head.size());
   for (const auto& method : r.methods) {
     std::vector<std::string> line{method.name};
     for (const auto& m : r.measures)
       line.push_back(entry(r, f, m, method, r.settings.front()));
     if (!r.rates.empty())
       line.push_back(rate_text(f.at(method.name, r.settings.front().name)));
-    text += row(line);
+    text += table_row(line);
   }
   return text;
 }
@@ -73,12 +73,12 @@ std::string table_of_settings(const reproduction& r, std::string_view title,
   std::vector<std::string> head{std::string{title}};
   for (const auto& method : r.methods)
     head.push_back(method.name);
-  auto text = row(head) + rule_below(head.size());
+  auto text = table_row(head) + rule_below(head.size());
   for (const auto& setting : r.settings) {
     std::vector<std::string> line{setting.name};
     for (const auto& method : r.methods)
       line.push_back(entry_of(method, setting));
-    text += row(line);
+    text += table_row(line);
   }
   return text + '\n';
 }
@@ -139,8 +139,9 @@ std::string claims(const reproduction& r, const findings& f) {
     text += wrapped("Chosen after a run in full had been seen, and marked with * below: " + r.changes) + "\n\n";
   text += "| what must come back | did it | seen |\n|---|---|---|\n";
   for (const auto& s : judge(r, f))
-    text += row({s.claim + (s.changed ? " *" : ""), verdict_on(s),
-                 s.undecidable.empty() ? s.found.evidence : fmt::format("{} ({})", s.undecidable, s.found.evidence)});
+    text +=
+        table_row({s.claim + (s.changed ? " *" : ""), verdict_on(s),
+                   s.undecidable.empty() ? s.found.evidence : fmt::format("{} ({})", s.undecidable, s.found.evidence)});
   return text;
 }
 
