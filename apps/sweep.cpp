@@ -217,7 +217,7 @@ private:
 };
 
 /// One line of the table: a setting with all its seeds.
-struct result_row {
+struct sweep_row {
   std::vector<std::string> values;
   std::vector<double> accuracy, loss, seconds, payload;
   std::size_t diverged = 0;
@@ -261,24 +261,24 @@ std::string mean_text(const std::vector<double>& values) {
   return fmt::format("{:.{}f} +- {:.{}f}", e.mean, digits - in_front, *e.half_width, digits - in_front);
 }
 
-std::vector<result_row> rows_of(const sweep_options& o, const std::vector<planned_run>& runs,
-                                const kept_results& results) {
-  std::map<std::vector<std::string>, result_row> by_values;
+std::vector<sweep_row> rows_of(const sweep_options& o, const std::vector<planned_run>& runs,
+                               const kept_results& results) {
+  std::map<std::vector<std::string>, sweep_row> by_values;
   for (const auto& run : runs) {
     auto& one = by_values[run.at->values];
     one.values = run.at->values;
     if (results.has(run.key))
       one.add(results.of(run.key));
   }
-  std::vector<result_row> all;
+  std::vector<sweep_row> all;
   all.reserve(by_values.size());
   for (auto& [values, one] : by_values)
     all.push_back(std::move(one));
-  std::ranges::stable_sort(all, {}, [&](const result_row& r) { return r.badness(o.by); });
+  std::ranges::stable_sort(all, {}, [&](const sweep_row& r) { return r.badness(o.by); });
   return all;
 }
 
-void print(const std::vector<std::string>& keys, const std::vector<result_row>& rows) {
+void print(const std::vector<std::string>& keys, const std::vector<sweep_row>& rows) {
   std::vector<std::vector<std::string>> table{keys};
   table[0].insert(table[0].end(), {"test accuracy, %", "training loss", "seconds", "payload, Gb", "runs"});
   for (const auto& r : rows) {
