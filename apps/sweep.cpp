@@ -217,7 +217,7 @@ private:
 };
 
 /// One line of the table: a setting with all its seeds.
-struct sweep_row {
+struct tally {
   std::vector<std::string> values;
   std::vector<double> accuracy, loss, seconds, payload;
   std::size_t diverged = 0;
@@ -261,24 +261,23 @@ std::string mean_text(const std::vector<double>& values) {
   return fmt::format("{:.{}f} +- {:.{}f}", e.mean, digits - in_front, *e.half_width, digits - in_front);
 }
 
-std::vector<sweep_row> rows_of(const sweep_options& o, const std::vector<planned_run>& runs,
-                               const kept_results& results) {
-  std::map<std::vector<std::string>, sweep_row> by_values;
+std::vector<tally> rows_of(const sweep_options& o, const std::vector<planned_run>& runs, const kept_results& results) {
+  std::map<std::vector<std::string>, tally> by_values;
   for (const auto& run : runs) {
     auto& one = by_values[run.at->values];
     one.values = run.at->values;
     if (results.has(run.key))
       one.add(results.of(run.key));
   }
-  std::vector<sweep_row> all;
+  std::vector<tally> all;
   all.reserve(by_values.size());
   for (auto& [values, one] : by_values)
     all.push_back(std::move(one));
-  std::ranges::stable_sort(all, {}, [&](const sweep_row& r) { return r.badness(o.by); });
+  std::ranges::stable_sort(all, {}, [&](const tally& r) { return r.badness(o.by); });
   return all;
 }
 
-void print(const std::vector<std::string>& keys, const std::vector<sweep_row>& rows) {
+void print(const std::vector<std::string>& keys, const std::vector<tally>& rows) {
   std::vector<std::vector<std::string>> table{keys};
   table[0].insert(table[0].end(), {"test accuracy, %", "training loss", "seconds", "payload, Gb", "runs"});
   for (const auto& r : rows) {
