@@ -22,7 +22,7 @@ namespace {
 
 using actors::endpoint, actors::frame, actors::rank;
 
-constexpr auto question = actors::frame_kind::request, answer_kind = actors::frame_kind::reply;
+constexpr auto question_kind = actors::frame_kind::request, answer_kind = actors::frame_kind::reply;
 constexpr std::size_t small_bytes = 8, first_bytes = std::size_t{1} << 16, most_bytes = std::size_t{1} << 26;
 constexpr std::size_t round_trips = 101, large_frames = 3;
 constexpr double long_enough_s = 0.3; // for a frame beside which latencies, bursts and clocks are small
@@ -70,7 +70,7 @@ public:
 
   /// Seconds for so many bytes to get there, and an empty answer back. Requires that it `reaches` the host.
   double round_trip(rank to, std::size_t bytes) {
-    auto f = frame_of({question, ++asked_}, bytes);
+    auto f = frame_of({question_kind, ++asked_}, bytes);
     std::future<void> back;
     {
       const std::scoped_lock lock{mutex_};
@@ -90,7 +90,7 @@ public:
 
 private:
   void receive(const frame& f) {
-    if (f.label.kind == question && reaches(f.source))
+    if (f.label.kind == question_kind && reaches(f.source))
       links_[f.source]->send(frame_of({answer_kind, f.label.step}, 0));
     else if (f.label.kind == answer_kind)
       tell([](auto& waits) { waits.set_value(); });
@@ -138,7 +138,7 @@ double bits_per_second_to(echo& here, rank to, double latency_s) {
       bytes *= 2;
     }
   }
-  return 8 * static_cast<double>(here.frame_of({question}, bytes).wire_bytes()) / median(seconds);
+  return 8 * static_cast<double>(here.frame_of({question_kind}, bytes).wire_bytes()) / median(seconds);
 }
 
 /// Reads the next line of `gossamer measure`; `nullopt` at the end.

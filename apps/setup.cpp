@@ -18,7 +18,7 @@ namespace gossamer::apps {
 
 namespace {
 
-constexpr double time_of_messages = 1.5; // factor of messages on the time of the gradients, as a guess
+constexpr double factor_of_messages = 1.5; // on the time of the gradients, as a guess
 /// A network is slow where a model takes so many times as long as a gradient, and a run is longer than estimated from
 /// this factor on: plans that seeds have drawn before shall stay as they are.
 constexpr double slow_network = 10, much_longer = 2;
@@ -35,7 +35,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
 double estimated_seconds(const actors::experiment& e, double sample_time_s) {
   const auto& s = e.settings;
   const auto steps = static_cast<double>(e.steps_per_worker) - e.done.steps;
-  const auto planned = steps * static_cast<double>(s.batch) * sample_time_s * time_of_messages;
+  const auto planned = steps * static_cast<double>(s.batch) * sample_time_s * factor_of_messages;
   return std::clamp(std::min(planned, s.seconds.value_or(planned)), 1e-3, 1e9);
 }
 

@@ -34,7 +34,7 @@ inline int rounds_of(double each, int n) {
   return std::clamp(static_cast<int>(batch_us / each), 2, most);
 }
 
-/// Time that goes unseen before: while connections and caches settle, and the system deals processes out to processors.
+/// Time that goes unseen before: while connections, caches and the processes themselves settle.
 inline constexpr double settling_us = 500'000;
 
 /// Element i of a rank's vector, between -1 and 1: bits of the mixer of SplitMix64, which no code finds easy.

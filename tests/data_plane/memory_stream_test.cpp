@@ -4,18 +4,16 @@
 
 #include <array>
 #include <asio/io_context.hpp>
+#include <stdexcept>
 
 namespace gossamer::actors::detail {
 namespace {
 
 /// One end of a connection through memory, as its thread uses it.
 struct end_of_memory {
-  explicit end_of_memory(std::unique_ptr<shared_memory> memory) { carry(std::move(memory)); }
-
-  void carry(std::unique_ptr<shared_memory> memory) {
-    bytes = std::make_unique<memory_stream>(opening_stream(asio::ip::tcp::socket{io}, {}, ""), std::move(memory),
-                                            memory_stream::side::opened, watch);
-  }
+  explicit end_of_memory(std::unique_ptr<shared_memory> memory)
+      : bytes(std::make_unique<memory_stream>(opening_stream(asio::ip::tcp::socket{io}, {}, ""), std::move(memory),
+                                              memory_stream::side::opened, watch)) {}
   void write(std::size_t count) const {
     const std::vector<std::byte> some(count, std::byte{7});
     EXPECT_EQ(bytes->write_some(std::array{std::span<const std::byte>{some}}).bytes, count);
@@ -48,6 +46,8 @@ protected:
 
 private:
   std::unique_ptr<shared_memory> found() {
+    if (!mine_)
+      throw std::runtime_error("the system has no shared memory to give");
     const hello h{.run = 1, .memory = mine_->place()};
     mine_->belongs_to(h);
     return shared_memory::of(h);
