@@ -76,7 +76,8 @@ class Run:
         hosts = str(network.hosts) if network else f"localhost:{arguments.nodes}"
         if network:
             self.launch_folder.mkdir(exist_ok=True)
-        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16)}  # also of nodes that join by hand
+        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16),  # also of nodes that join by hand
+                            "MALLOC_ARENA_MAX": "1"}  # what is needed at first is taken once, not once for each thread
         self.process = subprocess.Popen(
             [self.gossamer, "launch", "--hosts", hosts, "--restart", "1000000", "--restart-delay",
              str(arguments.restart_after), *self.flags, "--", *arguments.job, "--out", str(folder), *limit],

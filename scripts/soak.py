@@ -25,9 +25,9 @@ reported epochs, the number of lives that are not counted to their end, and both
 Fails when no blow falls, when the run does not end by itself in its time, ends with an error or does not recover, when
 a node was started again without a blow, when a process outlives the run, when a count in metrics.jsonl goes back, when
 the accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold
-more than --most-growth KiB more with each blow that they survive, in the mean; --spare lets one process live long
-enough to tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows. The folder of a
-failed run is kept.
+more than --most-growth KiB more with each blow that they survive, in the median (soak_memory.py); --spare lets one
+process live long enough to tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows.
+The folder of a failed run is kept.
 """
 
 import argparse
@@ -48,7 +48,7 @@ from typing import Iterator
 
 from launched_run import LOOK_EVERY_S, SETTLED_S, Failure, Run
 from separate_hosts import Network
-from soak_memory import FEWEST, Memory
+from soak_memory import Memory, grown
 
 LONGEST_RECOVERY_S = 30  # beyond twice the patience and the pause before a restart
 KINDS = ("kill", "leave", "blink", "faint", "partition")
@@ -292,19 +292,6 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
     yield from fat
     if struck["test_accuracy"] < alone["test_accuracy"] - arguments.tolerance:
         yield "the blows cost more accuracy than is tolerated"
-
-
-def grown(memory: Memory, most_kib: float) -> Iterator[str]:
-    kib_a_blow, survived = memory.growth()
-    if survived < FEWEST:
-        print(f"memory: {survived} blows survived by warm processes are too few to tell whether it grows", flush=True)
-        return
-    print(f"memory: {kib_a_blow:.1f} KiB more with each of {survived} blows that processes have survived", flush=True)
-    for process, leads, warm in memory.warm():
-        print(f"    process {process.number}{', which leads' if leads else ''}: from {warm[0][1]} to {warm[-1][1]} KiB "
-              f"in {warm[-1][0] - warm[0][0]} blows", flush=True)
-    if kib_a_blow > most_kib:
-        yield f"memory grows by {kib_a_blow:.1f} KiB with each blow"
 
 
 def blows(text: str) -> list[str]:

@@ -1,13 +1,26 @@
-"""The memory that the processes of a run hold, and its growth with each blow that they survive."""
+#!/usr/bin/env python3
+"""The memory that the processes of a run hold, and its growth with each blow that they survive.
+
+What a process holds never falls, since its pools and its heap keep what they have had, and it rises for two reasons. A
+process that meets something for the first time, such as the lead, or more bytes under way to a peer than ever before,
+rises by a step, ever more seldom. A leak, of each life of another node say, adds the same with each blow. So the blows
+are taken in windows of five, and the median over all windows tells: a step falls into one window, a leak into each.
+What leaks with one kind of blow only shows when there is no other (`--blows`).
+
+usage: soak_memory.py --self-test
+"""
 
 import re
+import statistics
+import sys
 from pathlib import Path
 from typing import Iterable, Iterator
 
 from launched_run import Process
 
-WARM_UP = 20  # blows after which pools and heaps of threads have nearly reached their final size
-FEWEST = 50  # blows survived, over all processes; fewer do not tell growth from one-time costs
+WARM_UP = 20  # blows after which a process has met most of what there is
+WINDOW = 5  # blows
+FEWEST = 10  # windows, over all processes; fewer do not tell a leak from steps
 
 
 def own_kib(process: Process) -> int | None:
@@ -34,16 +47,66 @@ class Memory:
         """
         for one in processes:
             if (kib := own_kib(one)) is not None:
-                self.samples.setdefault((one, one.number == leader), []).append((blows, kib))
+                self.note(blows, one, one.number == leader, kib)
 
-    def growth(self) -> tuple[float, int]:
-        """Returns the mean growth in KiB a blow, and the number of blows, without the warm-up of each process."""
-        blows = sum(warm[-1][0] - warm[0][0] for _, _, warm in self.warm())
-        kib = sum(warm[-1][1] - warm[0][1] for _, _, warm in self.warm())
-        return kib / max(blows, 1), blows
+    def note(self, blows: int, process: Process, leads: bool, kib: int) -> None:
+        self.samples.setdefault((process, leads), []).append((blows, kib))
 
     def warm(self) -> Iterator[tuple[Process, bool, list[tuple[int, int]]]]:
         """Yields each process that has warmed up, whether that is its time as leader, and what it held since."""
         for (process, leads), samples in self.samples.items():
             if warm := [one for one in samples if one[0] - samples[0][0] >= WARM_UP]:
                 yield process, leads, warm
+
+    def growth(self) -> list[float]:
+        """Returns the growth in KiB a blow in each window of each process that has warmed up."""
+        return [rate for _, _, samples in self.warm() for rate in in_windows(samples)]
+
+
+def in_windows(samples: list[tuple[int, int]]) -> Iterator[float]:
+    """Yields the growth a blow in consecutive windows; the last blows may be too few for one."""
+    first_blow, first_kib = samples[0]
+    for blow, kib in samples:
+        if blow - first_blow >= WINDOW:
+            yield (kib - first_kib) / (blow - first_blow)
+            first_blow, first_kib = blow, kib
+
+
+def grown(memory: Memory, most_kib: float) -> Iterator[str]:
+    """Yields a fault if there is a leak, and prints what tells."""
+    windows = memory.growth()
+    if len(windows) < FEWEST:
+        print(f"memory: {len(windows)} windows of {WINDOW} blows, survived by warm processes, are too few to tell "
+              f"whether it grows; {FEWEST} do", flush=True)
+        return
+    low, median, high = statistics.quantiles(windows, n=4)
+    print(f"memory: {median:.1f} KiB more with each blow (quartiles {low:.1f} and {high:.1f}), in {len(windows)} "
+          f"windows of {WINDOW} blows", flush=True)
+    for process, leads, warm in memory.warm():
+        print(f"    process {process.number}{', which leads' if leads else ''}: from {warm[0][1]} to {warm[-1][1]} KiB "
+              f"in {warm[-1][0] - warm[0][0]} blows", flush=True)
+    if median > most_kib:
+        yield f"memory grows by {median:.1f} KiB with each blow"
+
+
+def self_test() -> None:
+    def faults(leak_kib: int, survived: int = 100) -> list[str]:
+        memory = Memory()
+        steps_kib = {1: 900, 2: 600, 4: 500, 8: 700, 15: 600, 31: 1300, 42: 5000, 77: 300}  # as processes were seen to
+        for blow in range(survived):
+            stepped = sum(kib for first, kib in steps_kib.items() if first <= blow)
+            for number in range(2):
+                memory.note(blow, Process(number, 0), False, 28000 + stepped + leak_kib * blow)
+        return list(grown(memory, 16))
+
+    assert faults(leak_kib=0) == []
+    assert faults(leak_kib=15) == []
+    assert faults(leak_kib=17) == ["memory grows by 17.0 KiB with each blow"]
+    assert faults(leak_kib=100, survived=WARM_UP + 4 * WINDOW) == []  # too few windows
+    assert faults(leak_kib=100, survived=WARM_UP + 6 * WINDOW) == ["memory grows by 100.0 KiB with each blow"]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["--self-test"]:
+        sys.exit(__doc__)
+    self_test()
