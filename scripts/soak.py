@@ -25,9 +25,9 @@ reported epochs, the number of lives that are not counted to their end, and both
 Fails when no blow falls, when the run does not end by itself in its time, ends with an error or does not recover, when
 a node was started again without a blow, when a process outlives the run, when a count in metrics.jsonl goes back, when
 the accuracy is lower than the undisturbed one by more than the tolerance, and when processes that have warmed up hold
-more than --most-growth KiB more with each blow that they survive, in the median (soak_memory.py); --spare lets one
-process live long enough to tell. A model of mlp:hidden=32 has 100 KiB, so a leak for each life of other nodes shows.
-The folder of a failed run is kept.
+more than --most-growth KiB more with each blow that they survive, even where they grow least (soak_memory.py, samples
+in memory.csv); --spare lets one process live long enough to tell. A model of mlp:hidden=32 has 100 KiB, so a leak for
+each life of other nodes shows. The folder of a failed run is kept.
 """
 
 import argparse
@@ -264,6 +264,7 @@ def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -
         striker = Striker(arguments, run)
         striker.strike()
         striker.settle()
+        striker.memory.write(folder / "memory.csv")
         fat = list(grown(striker.memory, arguments.most_growth))
         struck = run.finish(arguments.seconds)
     for line in striker.report():
