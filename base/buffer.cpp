@@ -2,8 +2,10 @@
 
 #include "gossamer/base/error.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <malloc.h>
 #include <mutex>
 #include <new>
 
@@ -43,7 +45,57 @@ static_assert(capacity_of(class_of(128)) == 128 && capacity_of(class_of(129)) ==
 
 constexpr memory_source plain_memory{
     .allocate = [](std::size_t bytes) { return ::operator new (bytes, std::align_val_t{buffer::alignment}); },
-    .release = [](void* memory) noexcept { ::operator delete (memory, std::align_val_t{buffer::alignment}); }};
+    .release = [](void* memory) noexcept { ::operator delete (memory, std::align_val_t{buffer::alignment}); },
+    .takes_back = true};
+
+constexpr std::size_t worth_a_trim = 1 << 20; ///< bytes
+
+/// Returns what the heap holds free to the system. Otherwise glibc keeps all that lies below a block in use.
+void return_free_pages() noexcept {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+/// The free blocks of a size class, the last one that came back first.
+class shelf {
+public:
+  buffer_block* take() noexcept {
+    auto* block = first_;
+    if (!block)
+      return nullptr;
+    first_ = block->next_free;
+    fewest_ = std::min(fewest_, --count_);
+    return block;
+  }
+
+  void put_back(buffer_block* block) noexcept {
+    block->next_free = std::exchange(first_, block);
+    ++count_;
+    ++returns_;
+  }
+
+  /// Takes out the blocks that have not been needed since the last call. @returns a chain, null before its time
+  buffer_block* surplus() noexcept {
+    if (returns_ < buffer_pool::patience)
+      return nullptr;
+    returns_ = 0;
+    buffer_block* chain = nullptr;
+    for (auto left = std::exchange(fewest_, count_ - fewest_); left > 0; --left, --count_) {
+      auto* block = std::exchange(first_, first_->next_free);
+      block->next_free = std::exchange(chain, block);
+    }
+    return chain;
+  }
+
+  buffer_block* all() noexcept { return std::exchange(first_, nullptr); }
+
+private:
+  buffer_block* first_ = nullptr;
+  std::uint32_t count_ = 0;
+  std::uint32_t fewest_ = 0;  ///< least of `count_` since `surplus` was due
+  std::uint32_t returns_ = 0; ///< since `surplus` was due
+};
 } // namespace
 
 struct pool_core {
@@ -51,32 +103,43 @@ struct pool_core {
 
   memory_source source;
   std::mutex mutex;
-  std::array<buffer_block*, classes> free{};
-  std::atomic<std::size_t> created{0};
-  std::atomic<std::size_t> in_use{0};
+  std::array<shelf, classes> shelves{};
+  std::atomic<std::size_t> created{0}, released{0}, in_use{0};
 
   ~pool_core() {
-    for (auto* block : free)
-      while (block)
-        release(std::exchange(block, block->next_free));
+    for (auto& one : shelves)
+      release(one.all());
   }
 
-  void release(buffer_block* block) noexcept {
-    block->~buffer_block();
-    source.release(block);
+  /// @returns number of bytes
+  std::size_t release(buffer_block* chain) noexcept {
+    std::size_t bytes = 0;
+    while (chain) {
+      auto* block = std::exchange(chain, chain->next_free);
+      bytes += capacity_of(block->size_class);
+      block->~buffer_block();
+      source.release(block);
+      released.fetch_add(1, std::memory_order_relaxed);
+    }
+    return bytes;
   }
 
   buffer_block* take(std::size_t size_class) {
     std::lock_guard lock{mutex};
-    auto* block = free[size_class];
-    if (block)
-      free[size_class] = block->next_free;
-    return block;
+    return shelves[size_class].take();
   }
 
   void put_back(buffer_block* block) noexcept {
-    std::lock_guard lock{mutex};
-    block->next_free = std::exchange(free[block->size_class], block);
+    buffer_block* surplus = nullptr;
+    {
+      std::lock_guard lock{mutex};
+      auto& where = shelves[block->size_class];
+      where.put_back(block);
+      if (source.takes_back)
+        surplus = where.surplus();
+    }
+    if (release(surplus) > worth_a_trim)
+      return_free_pages();
   }
 };
 
@@ -141,6 +204,8 @@ buffer buffer_pool::allocate(std::size_t size) {
 }
 
 std::size_t buffer_pool::blocks_created() const noexcept { return core_->created; }
+
+std::size_t buffer_pool::blocks_held() const noexcept { return core_->created - core_->released; }
 
 std::size_t buffer_pool::blocks_in_use() const noexcept { return core_->in_use; }
 
