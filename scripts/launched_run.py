@@ -55,7 +55,11 @@ def children_of(parent: int) -> list[Process]:
 class Run:
     """A launched run: its progress, and the processes of its nodes."""
 
-    def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None) -> None:
+    def __init__(self, arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None,
+                 also: dict[str, str] | None = None) -> None:
+        """
+        :param also: environment of all processes, also of nodes that join by hand
+        """
         self.folder = folder
         self.launch_folder = folder.with_name(f"{folder.name}-launch")  # folder for the output of other hosts
         self.network = network
@@ -76,8 +80,7 @@ class Run:
         hosts = str(network.hosts) if network else f"localhost:{arguments.nodes}"
         if network:
             self.launch_folder.mkdir(exist_ok=True)
-        self.environment = {**os.environ, "GOSSAMER_TOKEN": secrets.token_hex(16),  # also of nodes that join by hand
-                            "MALLOC_ARENA_MAX": "1"}  # what is needed at first is taken once, not once for each thread
+        self.environment = {**os.environ, **(also or {}), "GOSSAMER_TOKEN": secrets.token_hex(16)}
         self.process = subprocess.Popen(
             [self.gossamer, "launch", "--hosts", hosts, "--restart", "1000000", "--restart-delay",
              str(arguments.restart_after), *self.flags, "--", *arguments.job, "--out", str(folder), *limit],

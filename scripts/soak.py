@@ -48,7 +48,7 @@ from typing import Iterator
 
 from launched_run import LOOK_EVERY_S, SETTLED_S, Failure, Run
 from separate_hosts import Network
-from soak_memory import Memory, grown
+from soak_memory import Memory, grown, watched
 
 LONGEST_RECOVERY_S = 30  # beyond twice the patience and the pause before a restart
 KINDS = ("kill", "leave", "blink", "faint", "partition")
@@ -83,13 +83,13 @@ class Blow:
 class Striker:
     """Strikes a run, and waits until it has recovered."""
 
-    def __init__(self, arguments: argparse.Namespace, run: Run) -> None:
+    def __init__(self, arguments: argparse.Namespace, run: Run, memory: Memory) -> None:
         self.arguments = arguments
         self.run = run
+        self.memory = memory
         self.chance = random.Random(arguments.seed)
         self.blows: list[Blow] = []
         self.open: list[Blow] = []  # blows from which the run has not recovered
-        self.memory = Memory()
         self.most_at_once = min(arguments.at_once, (arguments.nodes - 1) // 2)
         self.slack_s = 2 * arguments.patience + arguments.restart_after
 
@@ -226,8 +226,9 @@ def distribution(times: list[float]) -> str:
 
 
 @contextlib.contextmanager
-def launched(arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None) -> Iterator[Run]:
-    run = Run(arguments, folder, limit, network)
+def launched(arguments: argparse.Namespace, folder: Path, limit: list[str], network: Network | None,
+             also: dict[str, str] | None = None) -> Iterator[Run]:
+    run = Run(arguments, folder, limit, network, also)
     try:
         yield run
     finally:
@@ -260,8 +261,10 @@ def separate(arguments: argparse.Namespace, folder: Path) -> Iterator[Network | 
 def soak(arguments: argparse.Namespace, folder: Path, network: Network | None) -> Iterator[str]:
     """Yields all faults, except failures that end the soak."""
     print(f"struck, seed {arguments.seed}:", flush=True)
-    with launched(arguments, folder / "struck", ["--seconds", str(arguments.seconds)], network) as run:
-        striker = Striker(arguments, run)
+    heaps = folder / "heaps"
+    limit = ["--seconds", str(arguments.seconds)]
+    with launched(arguments, folder / "struck", limit, network, watched(heaps)) as run:
+        striker = Striker(arguments, run, Memory(heaps))
         striker.strike()
         striker.settle()
         striker.memory.write(folder / "memory.csv")

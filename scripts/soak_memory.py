@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""The memory that the processes of a run hold, and its growth with each blow that they survive.
+"""What is in use of the heaps of a run's processes, and its growth with each blow that they survive.
 
-What a process holds hardly falls, since its pools and its heap keep what they have had, and it rises for two reasons.
-When it meets something for the first time, such as the lead, or more bytes under way to a peer than ever before, it
-rises by a step, ever more seldom. A leak, of each life of another node say, adds the same again and again. So the blows
-are taken in windows of ten, and the quarter of them that grows least tells: a step falls into one window, and a leak
-into each if one blow in eight brings it. What leaks more seldom shows when there is no other kind of blow (`--blows`).
+It rises for two reasons. When a process meets something for the first time, such as the lead, or more bytes under way
+to a peer than ever before, it rises by a step, ever more seldom. A leak, of each life of another node say, adds the
+same again and again. So the blows are taken in windows of ten, and the quarter of them that grows least tells: a step
+falls into one window, and a leak into each if one blow in eight brings it. What leaks more seldom shows when there is
+no other kind of blow (`--blows`).
 
 usage: soak_memory.py --self-test
 """
 
-import re
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 from typing import Iterable, Iterator
@@ -23,21 +23,30 @@ WINDOW = 10  # blows
 FEWEST = 8  # windows, over all processes; fewer do not tell a leak from steps
 
 
-def own_kib(process: Process) -> int | None:
-    """Returns the private memory of a process: no code, no files, no shared memory. None if the process is gone."""
+def watched(folder: Path) -> dict[str, str]:
+    """Returns the environment of processes that tell what they use, in files of this folder named by their numbers.
+    They have one heap, so that what is needed at first is taken once, not once for each thread."""
+    folder.mkdir(parents=True, exist_ok=True)
+    library = folder / "heap_in_use.so"
+    source = Path(__file__).with_name("heap_in_use.c")
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-pthread", source, "-o", library], check=True)
+    return {"MALLOC_ARENA_MAX": "1", "LD_PRELOAD": str(library), "GOSSAMER_HEAP_IN_USE": str(folder)}
+
+
+def kib_in_use(folder: Path, process: Process) -> int | None:
+    """Returns None if the process is gone."""
     try:
-        text = Path(f"/proc/{process.number}/status").read_text()
-    except OSError:
+        return int((folder / str(process.number)).read_text()) // 1024 if process.lives() else None
+    except (OSError, ValueError):  # the file is still empty
         return None
-    found = re.search(r"^RssAnon:\s+(\d+) kB", text, re.M)
-    return int(found[1]) if found and process.lives() else None
 
 
 class Memory:
     """The memory of each process after each blow that it has survived. The time as leader counts apart, because a
     leader needs more from its first moment on."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.samples: dict[tuple[Process, bool], list[tuple[int, int]]] = {}
 
     def look(self, blows: int, processes: Iterable[Process], leader: int | None) -> None:
@@ -46,7 +55,7 @@ class Memory:
         :param leader: the process of the leader, if it is known
         """
         for one in processes:
-            if (kib := own_kib(one)) is not None:
+            if (kib := kib_in_use(self.folder, one)) is not None:
                 self.note(blows, one, one.number == leader, kib)
 
     def note(self, blows: int, process: Process, leads: bool, kib: int) -> None:
@@ -96,7 +105,7 @@ def grown(memory: Memory, most_kib: float) -> Iterator[str]:
 
 def self_test() -> None:
     def faults(leak_kib: int, every: int = 1, survived: int = 100) -> list[str]:
-        memory = Memory()
+        memory = Memory(Path())
         steps_kib = {1: 900, 2: 600, 4: 500, 8: 700, 15: 600, 31: 1300, 42: 5000, 77: 300}  # as processes were seen to
         for blow in range(survived):
             stepped = sum(kib for first, kib in steps_kib.items() if first <= blow)
