@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 from typing import Iterable, Iterator
 
-from launched_run import Process
+from launched_run import Failure, Process
 
 WARM_UP = 20  # blows after which a process has met most of what there is
 WINDOW = 10  # blows
@@ -29,7 +29,10 @@ def watched(folder: Path) -> dict[str, str]:
     folder.mkdir(parents=True, exist_ok=True)
     library = folder / "heap_in_use.so"
     source = Path(__file__).with_name("heap_in_use.c")
-    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-pthread", source, "-o", library], check=True)
+    try:
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-pthread", source, "-o", library], check=True)
+    except (OSError, subprocess.CalledProcessError) as why:
+        raise Failure(f"cannot compile {source}: {why}") from why
     return {"MALLOC_ARENA_MAX": "1", "LD_PRELOAD": str(library), "GOSSAMER_HEAP_IN_USE": str(folder)}
 
 
