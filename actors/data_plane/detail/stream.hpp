@@ -8,6 +8,10 @@
 #include <memory>
 #include <string>
 
+#ifndef ASIO_DISABLE_STD_ALIGNED_ALLOC
+#error "link asio::asio: without its definitions, files disagree on the owner of Asio's memory"
+#endif
+
 namespace gossamer::actors {
 struct credentials;
 }
