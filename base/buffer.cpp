@@ -75,9 +75,9 @@ public:
     ++returns_;
   }
 
-  /// Takes out the blocks that have not been needed since the last call. @returns a chain, null before its time
+  /// Takes out the blocks that have not been needed since this was due last. @returns a chain, null before it is due
   buffer_block* surplus() noexcept {
-    if (returns_ < buffer_pool::patience)
+    if (returns_ < buffer_pool::surplus_after)
       return nullptr;
     returns_ = 0;
     buffer_block* chain = nullptr;

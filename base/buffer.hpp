@@ -72,19 +72,18 @@ private:
 struct memory_source {
   void* (*allocate)(std::size_t bytes); ///< aligned to `buffer::alignment`; throws when memory runs out
   void (*release)(void* memory) noexcept;
-  bool takes_back = false; ///< free blocks that are never needed are released; false: with the pool
+  bool takes_back = false; ///< surplus is released while the pool lives; false: only with the pool
 };
 
 /// A store of buffers. Released buffers return to it, so that a training step allocates nothing once it is warm.
 ///
 /// Free blocks are kept in size classes four to a doubling, so at most a quarter of a block is wasted. Blocks that
-/// were free all the time while `patience` buffers of their class came back are given back to the machine, so that a
-/// peer which was late once costs memory for a while, not for good. A pool is a handle: copies share the same store,
-/// which lives until the last handle and the last buffer are gone.
-/// Threads: safe.
+/// were free all the time while `surplus_after` buffers of their class came back are surplus: they go back to the
+/// machine, so that a peer that was late once costs memory for a while, not for good. A pool is a handle: copies share
+/// the same store, which lives until the last handle and the last buffer are gone. Threads: safe.
 class buffer_pool {
 public:
-  static constexpr std::size_t patience = 4096;
+  static constexpr std::size_t surplus_after = 4096;
 
   buffer_pool();
   explicit buffer_pool(memory_source source);

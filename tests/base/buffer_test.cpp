@@ -94,11 +94,11 @@ TEST(buffer_pool, gives_back_what_is_no_longer_needed) {
   buffer_pool pool;
   use(pool, 500);
   EXPECT_EQ(pool.blocks_held(), 500u);
-  for (std::size_t returned = 0; returned < 2 * buffer_pool::patience; returned += 4)
+  for (std::size_t returned = 0; returned < 2 * buffer_pool::surplus_after; returned += 4)
     use(pool, 4); // the first span began with the many
   EXPECT_EQ(pool.blocks_held(), 4u);
   const auto created = pool.blocks_created();
-  for (std::size_t returned = 0; returned < 2 * buffer_pool::patience; returned += 4)
+  for (std::size_t returned = 0; returned < 2 * buffer_pool::surplus_after; returned += 4)
     use(pool, 4);
   EXPECT_EQ(pool.blocks_created(), created);
   EXPECT_EQ(pool.blocks_held(), 4u);
@@ -106,7 +106,7 @@ TEST(buffer_pool, gives_back_what_is_no_longer_needed) {
 
 TEST(buffer_pool, keeps_blocks_that_are_needed_once_in_a_while) {
   buffer_pool pool;
-  for (std::size_t returned = 0; returned < 4 * buffer_pool::patience; returned += 1010) {
+  for (std::size_t returned = 0; returned < 4 * buffer_pool::surplus_after; returned += 1010) {
     use(pool, 10);
     for (int i = 0; i < 1000; ++i)
       use(pool, 1);
